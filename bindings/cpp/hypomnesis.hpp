@@ -7,17 +7,16 @@
 //     if (const auto pool = context.pool(0); pool.free_bytes)
 //       std::printf("%llu bytes free\n", static_cast<unsigned long long>(*pool.free_bytes));
 //
-// hypomnesis.h is the specification: a struct here has the fields of the C struct of its name, by
-// the same names and in the same units (bytes, MHz, degrees Celsius, watts, nanoseconds). What
-// stands between `begin generated` and `end generated` is written from it by bindings/generate.
-// Three things differ:
+// hypomnesis.h is the specification: a struct here has the fields of the C struct of its name, with
+// the same names and units (bytes, MHz, degrees Celsius, watts, nanoseconds). The parts between
+// `begin generated` and `end generated` are written from it by bindings/generate. Three things
+// differ:
 //
-// Absence. A value that may be unknown is a std::optional; nothing stands for "unknown" inside a
-// number. Errors. A call that fails throws hypomnesis::error. A context or snapshot that was closed
-// or moved from throws hypomnesis::closed, which is a mistake of the program. Ownership. context
-// and snapshot release what they hold. Either may be closed or destroyed first, and close() may be
-// called while other threads are inside calls: what these use stays valid until they return. Values
-// are copies.
+// Absence. A value that may be unknown is a std::optional; no number means "unknown". Errors. A
+// call that fails throws hypomnesis::error. Use of a context or snapshot that was closed or moved
+// from throws hypomnesis::closed: it is a mistake of the program. Ownership. context and snapshot
+// release what they hold. Either may be closed or destroyed first, and close() may be called while
+// other threads are inside calls: what those use stays valid until they return. Values are copies.
 //
 // Enumerations grow: compare with the names here and treat any other number as unknown. A set of
 // bits is an enumeration with |, &, ^, ~ and has().
@@ -684,10 +683,10 @@ constexpr T& operator&=(T& a, T b) noexcept {
   return a = a & b;
 }
 
-// Whether all bits of `wanted` are in `all`.
+// Whether `set` has all of `bits`.
 template <class T, std::enable_if_t<is_set_of_bits<T>, int> = 0>
-constexpr bool has(T all, T wanted) noexcept {
-  return (all & wanted) == wanted;
+constexpr bool has(T set, T bits) noexcept {
+  return (set & bits) == bits;
 }
 
 // ---- errors
@@ -726,7 +725,7 @@ class error : public std::runtime_error {
 // A context or a snapshot was used after it was closed or moved from.
 class closed : public std::logic_error {
  public:
-  explicit closed(const char* what) : std::logic_error(what) {}
+  explicit closed(const char* message) : std::logic_error(message) {}
 };
 
 // ---- values
@@ -1113,7 +1112,7 @@ struct episode {
 // end generated: records
 // clang-format on
 
-// A device of a snapshot with what the snapshot has of it.
+// A device of a snapshot with its pools, telemetry, usage and metrics.
 struct snapshot_device {
   hypomnesis::device device;
   std::vector<hypomnesis::pool> pools;  // the main one first
@@ -1138,74 +1137,75 @@ struct snapshot_values {
 
 namespace detail {
 
+// A C struct that is zero but for its size.
 template <class Record>
-Record sized() noexcept {
+Record make_record() noexcept {
   Record record{};
   record.struct_size = sizeof record;
   return record;
 }
 
-inline error failure(const hmn_error& e) {
+inline error make_error(const hmn_error& e) {
   return error(static_cast<status_code>(e.status), e.message, static_cast<backend_id>(e.backend),
                static_cast<domain>(e.native_domain), e.native_code,
                static_cast<reason_id>(e.reason));
 }
 
-// call(&error) gives a status.
+// call(&error) returns a status.
 template <class Call>
 void perform(Call call) {
-  hmn_error e = sized<hmn_error>();
-  if (call(&e) != HMN_OK) throw failure(e);
+  hmn_error e = make_record<hmn_error>();
+  if (call(&e) != HMN_OK) throw make_error(e);
 }
 
 // call(&record, &error) fills a C struct.
 template <class Record, class Call>
-Record ask(Call call) {
-  Record record = sized<Record>();
+Record read(Call call) {
+  Record record = make_record<Record>();
   perform([&](hmn_error* e) { return call(&record, e); });
   return record;
 }
 
-// call(&record, &error) fills a C struct; nothing where there is none (HMN_E_EMPTY).
+// call(&record, &error) fills a C struct; returns nothing for HMN_E_EMPTY.
 template <class Record, class Call>
-std::optional<Record> ask_if_there(Call call) {
-  Record record = sized<Record>();
-  hmn_error e = sized<hmn_error>();
-  const hmn_status status = call(&record, &e);
+std::optional<Record> read_if_present(Call call) {
+  Record record = make_record<Record>();
+  hmn_error failure = make_record<hmn_error>();
+  const hmn_status status = call(&record, &failure);
   if (status == HMN_E_EMPTY) return std::nullopt;
-  if (status != HMN_OK) throw failure(e);
+  if (status != HMN_OK) throw make_error(failure);
   return record;
 }
 
-// call(buffer, capacity, &needed, &error) gives a text; nothing where it is not known. A text of at most
-// `expected` bytes is written by one call.
+// call(buffer, capacity, &needed, &error) writes a text; returns nothing where it is not known. A
+// text of less than `expected` bytes needs one call.
 template <class Call>
-std::optional<std::string> text(Call call, std::uint32_t expected = 64) {
+std::optional<std::string> read_text(Call call, std::uint32_t expected = 64) {
   std::string out(expected, '\0');
   std::uint32_t needed = 0;
-  hmn_error e = sized<hmn_error>();
+  hmn_error failure = make_record<hmn_error>();
   hmn_status status = HMN_OK;
   for (;;) {
     const auto capacity = static_cast<std::uint32_t>(out.size());
-    status = call(&out[0], capacity, &needed, &e);
+    status = call(&out[0], capacity, &needed, &failure);
     if (status != HMN_E_BUFFER || needed <= capacity) break;
     out.resize(needed);
   }
   if (status == HMN_E_EMPTY) return std::nullopt;
-  if (status != HMN_OK) throw failure(e);
+  if (status != HMN_OK) throw make_error(failure);
   out.resize(needed - 1);
   return out;
 }
 
-// A C string of a text; what follows a zero byte would be lost in silence.
-inline std::string terminated(std::string_view text) {
+// A text for C, which would ignore everything after a zero byte.
+inline std::string make_c_string(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) {
     throw error(status_code::argument, "a text has a zero byte inside");
   }
   return std::string(text);
 }
 
-// The fields of a C struct, by its `present`.
+// The fields of a C struct, each absent where its bit in `present` is clear.
 template <class Record>
 class fields {
  public:
@@ -1603,41 +1603,41 @@ void add_texts(group& v, Text text) {
 // clang-format on
 
 template <class Record>
-auto value(const std::optional<Record>& r) {
-  using Value = decltype(value(*r));
-  return r ? std::optional<Value>(value(*r)) : std::nullopt;
+auto value(const std::optional<Record>& record) {
+  using Value = decltype(value(*record));
+  return record ? std::optional<Value>(value(*record)) : std::nullopt;
 }
 
-// Holds a handle for an object and for every call that is inside it, so that none is destroyed
-// under a call. No lock: a forked child would find one that another thread held.
+// Shares a handle between an object and the calls in progress, so that it is not destroyed during a
+// call. No lock: a forked child could inherit one that another thread held.
 template <class Handle>
 class holder {
  public:
-  holder(Handle* handle, void (*destroy)(Handle*)) : own_(handle, destroy), shared_(own_) {}
+  holder(Handle* handle, void (*destroy)(Handle*)) : owner_(handle, destroy), observer_(owner_) {}
   holder(holder&& other) noexcept { *this = std::move(other); }
   holder& operator=(holder&& other) noexcept {
     const bool open = other.open_.exchange(false);
-    own_ = std::move(other.own_);
-    shared_ = own_;
+    owner_ = std::move(other.owner_);
+    observer_ = owner_;
     open_ = open;
     return *this;
   }
   ~holder() = default;
 
-  std::shared_ptr<Handle> get(const char* complaint) const {
-    std::shared_ptr<Handle> held = open_ ? shared_.lock() : nullptr;
-    if (!held) throw closed(complaint);
-    return held;
+  std::shared_ptr<Handle> get(const char* message) const {
+    std::shared_ptr<Handle> handle = open_ ? observer_.lock() : nullptr;
+    if (!handle) throw closed(message);
+    return handle;
   }
-  // Leaves nothing here. Only who closes it touches own_.
-  std::shared_ptr<Handle> take() noexcept {
-    return open_.exchange(false) ? std::move(own_) : nullptr;
+  // Leaves the holder empty. Only the thread that closes it touches owner_.
+  std::shared_ptr<Handle> release() noexcept {
+    return open_.exchange(false) ? std::move(owner_) : nullptr;
   }
   bool is_open() const noexcept { return open_; }
 
  private:
-  std::shared_ptr<Handle> own_;
-  std::weak_ptr<Handle> shared_;
+  std::shared_ptr<Handle> owner_;
+  std::weak_ptr<Handle> observer_;
   std::atomic<bool> open_{true};
 };
 
@@ -1706,8 +1706,8 @@ inline number_kind_id kind(metric_id metric) noexcept {
 // The metrics that the library knows.
 inline std::vector<metric_id> metrics() {
   std::vector<metric_id> all;
-  for (std::uint32_t n = hmn_metric_next(0); n != 0; n = hmn_metric_next(n)) {
-    all.push_back(static_cast<metric_id>(n));
+  for (std::uint32_t id = hmn_metric_next(0); id != 0; id = hmn_metric_next(id)) {
+    all.push_back(static_cast<metric_id>(id));
   }
   return all;
 }
@@ -1725,7 +1725,7 @@ inline std::uint32_t bits(dtype_id dtype) noexcept {
 }
 // A size for people: "512 MiB", "8.2 GiB".
 inline std::string format_bytes(std::uint64_t bytes) {
-  return *detail::text(
+  return *detail::read_text(
       [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
         return hmn_format_bytes(bytes, buffer, capacity, needed, e);
       });
@@ -1748,7 +1748,7 @@ struct reason_key {
 
 namespace detail {
 inline hmn_reason_key native(const reason_key& key) noexcept {
-  auto c_key = sized<hmn_reason_key>();
+  auto c_key = make_record<hmn_reason_key>();
   c_key.subject = number(key.subject);
   c_key.device_index = key.device_index;
   c_key.pid = key.pid;
@@ -1761,107 +1761,112 @@ inline hmn_reason_key native(const reason_key& key) noexcept {
 }
 }  // namespace detail
 
-// One consistent, immutable snapshot; made by context::take, outlives its context. `i` is a position
-// in it, from 0: a device's index never is. Any thread may use it at any time. Throws error with
-// status range for a position past the end.
+// One consistent, immutable snapshot; made by context::take, outlives its context. `position` counts
+// from 0 in its lists and is not a device's index. Any thread may use it at any time. Throws error
+// with status range for a position past the end.
 class snapshot {
   template <class Record, class Function, class... Position>
-  auto look(Function function, Position... position) const {
-    const std::shared_ptr<hmn_snapshot> held = native();
-    return detail::value(detail::ask_if_there<Record>(
-        [&](Record* out, hmn_error* e) { return function(held.get(), position..., out, e); }));
+  auto read(Function function, Position... position) const {
+    const std::shared_ptr<hmn_snapshot> handle = native();
+    return detail::value(detail::read_if_present<Record>(
+        [&](Record* out, hmn_error* e) { return function(handle.get(), position..., out, e); }));
   }
-  template <class Function, class... Words>
-  std::optional<std::string> text(Function function, Words... words) const {
-    return text_of(64, function, words...);
+  template <class Function, class... Arguments>
+  std::optional<std::string> read_text(Function function, Arguments... arguments) const {
+    return read_text_with_capacity(64, function, arguments...);
   }
-  template <class Function, class... Words>
-  std::optional<std::string> text_of(std::uint32_t expected, Function function,
-                                     Words... words) const {
-    const std::shared_ptr<hmn_snapshot> held = native();
-    return detail::text(
+  template <class Function, class... Arguments>
+  std::optional<std::string> read_text_with_capacity(std::uint32_t expected, Function function,
+                                                     Arguments... arguments) const {
+    const std::shared_ptr<hmn_snapshot> handle = native();
+    return detail::read_text(
         [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
-          return function(held.get(), words..., buffer, capacity, needed, e);
+          return function(handle.get(), arguments..., buffer, capacity, needed, e);
         },
         expected);
   }
-  // Gives each device its own of a list; both are in the order of device indexes.
+  // Moves each entry of a list to its device; both are in the order of device indexes.
   template <class Value>
-  static void share(std::vector<snapshot_device>& devices, std::vector<Value> list,
-                    std::vector<Value> snapshot_device::*own) {
-    auto to = devices.begin();
-    for (Value& one : list) {
-      while (to != devices.end() && to->device.index < one.device_index) ++to;
-      if (to == devices.end()) break;
-      ((*to).*own).push_back(std::move(one));
+  static void distribute(std::vector<snapshot_device>& devices, std::vector<Value> list,
+                         std::vector<Value> snapshot_device::*member) {
+    auto owner = devices.begin();
+    for (Value& entry : list) {
+      while (owner != devices.end() && owner->device.index < entry.device_index) ++owner;
+      if (owner == devices.end()) break;
+      ((*owner).*member).push_back(std::move(entry));
     }
   }
   template <class Value>
-  std::vector<Value> all(std::uint32_t count, Value (snapshot::*one)(std::uint32_t) const) const {
-    std::vector<Value> found;
-    found.reserve(count);
-    for (std::uint32_t i = 0; i < count; ++i) found.push_back((this->*one)(i));
-    return found;
+  std::vector<Value> read_all(std::uint32_t count,
+                              Value (snapshot::*read_entry)(std::uint32_t) const) const {
+    std::vector<Value> entries;
+    entries.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i) entries.push_back((this->*read_entry)(i));
+    return entries;
   }
 
  public:
-  // Owns the handle from now on.
+  // Takes ownership of the handle.
   explicit snapshot(hmn_snapshot* handle) : holder_(handle, &hmn_snapshot_destroy) {}
   snapshot(snapshot&&) noexcept = default;
   snapshot& operator=(snapshot&&) noexcept = default;
 
-  // Gives back the memory; again is fine.
-  void close() noexcept { holder_.take(); }
+  // Frees the C snapshot; calling it again is fine.
+  void close() noexcept { holder_.release(); }
   bool is_open() const noexcept { return holder_.is_open(); }
-  // The C handle, for as long as the result is held.
+  // The C handle, which stays valid as long as the result exists.
   std::shared_ptr<hmn_snapshot> native() const { return holder_.get("the snapshot is closed"); }
 
-  snapshot_info info() const { return *look<hmn_snapshot_info>(&hmn_snapshot_read); }
-  // The caller's host memory; nothing where it was not asked for or is not to be had. The same
+  snapshot_info info() const { return *read<hmn_snapshot_info>(&hmn_snapshot_read); }
+  // The caller's host memory; nothing where it was not requested or is not available. The same
   // holds for system, telemetry and own_usage.
   std::optional<hypomnesis::process_memory> memory() const {
-    return look<hmn_process_memory>(&hmn_snapshot_memory);
+    return read<hmn_process_memory>(&hmn_snapshot_memory);
   }
   std::optional<hypomnesis::system_memory> system() const {
-    return look<hmn_system_memory>(&hmn_snapshot_system);
+    return read<hmn_system_memory>(&hmn_snapshot_system);
   }
 
   hypomnesis::device device(std::uint32_t position) const {
-    return *look<hmn_device>(&hmn_snapshot_device_at, position);
+    return *read<hmn_device>(&hmn_snapshot_device_at, position);
   }
   std::optional<hypomnesis::telemetry> telemetry(std::uint32_t device_index) const {
-    return look<hmn_telemetry>(&hmn_snapshot_find_telemetry, device_index);
+    return read<hmn_telemetry>(&hmn_snapshot_find_telemetry, device_index);
   }
   std::optional<hypomnesis::usage> own_usage(std::uint32_t device_index) const {
-    return look<hmn_usage>(&hmn_snapshot_find_self, device_index);
+    return read<hmn_usage>(&hmn_snapshot_find_self, device_index);
   }
   // The pool of a device by its kind, or with an instance from 1 a part of it; nothing where it has
-  // none. Parts are there with snapshot_options.parts.
+  // none. Parts are present with snapshot_options.parts.
   std::optional<hypomnesis::pool> pool(std::uint32_t device_index, pool_kind kind,
                                        std::uint32_t instance = 0) const {
-    return look<hmn_pool>(&hmn_snapshot_find_pool, device_index, number(kind), instance);
+    return read<hmn_pool>(&hmn_snapshot_find_pool, device_index, number(kind), instance);
   }
-  hypomnesis::pool pool(std::uint32_t position) const { return *look<hmn_pool>(&hmn_snapshot_pool_at, position); }
+  hypomnesis::pool pool(std::uint32_t position) const { return *read<hmn_pool>(&hmn_snapshot_pool_at, position); }
   hypomnesis::usage usage(std::uint32_t position) const {
-    hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage_at, position);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text_at, which, position); });
-    return found;
+    hypomnesis::usage result = *read<hmn_usage>(&hmn_snapshot_usage_at, position);
+    detail::add_texts(result, [&](std::uint32_t text) {
+      return read_text(&hmn_snapshot_text_at, text, position);
+    });
+    return result;
   }
   hypomnesis::metric metric(std::uint32_t position) const {
-    return *look<hmn_metric>(&hmn_snapshot_metric_at, position);
+    return *read<hmn_metric>(&hmn_snapshot_metric_at, position);
   }
   hypomnesis::group group(std::uint32_t position) const {
-    hypomnesis::group found = *look<hmn_group>(&hmn_snapshot_group_at, position);
-    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text_at, which, position); });
-    return found;
+    hypomnesis::group result = *read<hmn_group>(&hmn_snapshot_group_at, position);
+    detail::add_texts(result, [&](std::uint32_t text) {
+      return read_text(&hmn_snapshot_text_at, text, position);
+    });
+    return result;
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t position) const {
-    return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic_at, position);
+    return *read<hmn_diagnostic>(&hmn_snapshot_diagnostic_at, position);
   }
   // Why a value is missing. Nothing where the subject was not requested.
   std::optional<hypomnesis::diagnostic> reason(const reason_key& key) const {
     const hmn_reason_key c_key = detail::native(key);
-    return look<hmn_diagnostic>(&hmn_snapshot_reason, &c_key);
+    return read<hmn_diagnostic>(&hmn_snapshot_reason, &c_key);
   }
   // Why a value of a device, by its index, is missing. `field` is its presence bit; 0: the subject as
   // a whole.
@@ -1885,57 +1890,58 @@ class snapshot {
   }
   // The name of the process of a usage; nothing where it is not known.
   std::optional<std::string> process_name(std::uint32_t position) const {
-    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
+    return read_text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_NAME}, position);
   }
   // Its command line, and "docker:<id>".
   std::optional<std::string> process_command(std::uint32_t position) const {
-    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
+    return read_text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, position);
   }
   std::optional<std::string> process_container(std::uint32_t position) const {
-    return text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
+    return read_text(&hmn_snapshot_text_at, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, position);
   }
 
   std::vector<hypomnesis::device> devices() const {
-    return all(info().device_count, &snapshot::device);
+    return read_all(info().device_count, &snapshot::device);
   }
-  std::vector<hypomnesis::pool> pools() const { return all<hypomnesis::pool>(info().pool_count, &snapshot::pool); }
+  std::vector<hypomnesis::pool> pools() const { return read_all<hypomnesis::pool>(info().pool_count, &snapshot::pool); }
   std::vector<hypomnesis::usage> usages() const {
-    return all(info().usage_count, &snapshot::usage);
+    return read_all(info().usage_count, &snapshot::usage);
   }
   std::vector<hypomnesis::metric> metrics() const {
-    return all(info().metric_count, &snapshot::metric);
+    return read_all(info().metric_count, &snapshot::metric);
   }
-  std::vector<hypomnesis::group> groups() const { return all(info().group_count, &snapshot::group); }
+  std::vector<hypomnesis::group> groups() const { return read_all(info().group_count, &snapshot::group); }
   std::vector<hypomnesis::diagnostic> diagnostics() const {
-    return all(info().diagnostic_count, &snapshot::diagnostic);
+    return read_all(info().diagnostic_count, &snapshot::diagnostic);
   }
   // Everything, copied.
   snapshot_values values() const {
-    snapshot_values whole{info(), memory(), system(), {}, usages(), groups(), diagnostics()};
-    whole.devices.reserve(whole.info.device_count);
-    for (std::uint32_t i = 0; i < whole.info.device_count; ++i) {
-      hypomnesis::device one = device(i);
-      const std::uint32_t index = one.index;
-      whole.devices.push_back({std::move(one), {}, telemetry(index), own_usage(index), {}});
+    snapshot_values result{info(), memory(), system(), {}, usages(), groups(), diagnostics()};
+    result.devices.reserve(result.info.device_count);
+    for (std::uint32_t i = 0; i < result.info.device_count; ++i) {
+      hypomnesis::device identity = device(i);
+      const std::uint32_t index = identity.index;
+      result.devices.push_back({std::move(identity), {}, telemetry(index), own_usage(index), {}});
     }
-    share(whole.devices, pools(), &snapshot_device::pools);
-    share(whole.devices, metrics(), &snapshot_device::metrics);
-    return whole;
+    distribute(result.devices, pools(), &snapshot_device::pools);
+    distribute(result.devices, metrics(), &snapshot_device::metrics);
+    return result;
   }
 
   // The whole snapshot as one JSON object.
   std::string json() const {
-    // Above what records usually take: for a buffer that is too small it would be written twice.
-    const auto has = info();
-    const auto records = has.pool_count + has.usage_count + has.diagnostic_count +
-                         has.metric_count + has.group_count;
-    return *text_of(4096 + 2048 * has.device_count + 400 * records, &hmn_format_json, hmn_flags{0});
+    // More than records usually need: with too small a buffer the text is written twice.
+    const auto counts = info();
+    const auto records = counts.pool_count + counts.usage_count + counts.diagnostic_count +
+                         counts.metric_count + counts.group_count;
+    const std::uint32_t capacity = 4096 + 2048 * counts.device_count + 400 * records;
+    return *read_text_with_capacity(capacity, &hmn_format_json, hmn_flags{0});
   }
   // A device as one line; nothing where a value is not known.
   std::optional<std::string> device_line(std::uint32_t device_index,
                                          device_format format = device_format::free,
                                          line_flag flags = {}) const {
-    return text(&hmn_format_device, device_index, number(format), number(flags));
+    return read_text(&hmn_format_device, device_index, number(format), number(flags));
   }
 
  private:
@@ -1946,40 +1952,40 @@ class snapshot {
 // in common.
 inline std::optional<delta> compare(const snapshot& before, const snapshot& after,
                                     std::uint32_t device_index) {
-  const auto a = before.native();
-  const auto b = after.native();
-  return detail::value(detail::ask_if_there<hmn_delta>([&](hmn_delta* out, hmn_error* e) {
-    return hmn_delta_read(a.get(), b.get(), device_index, out, e);
+  const auto c_before = before.native();
+  const auto c_after = after.native();
+  return detail::value(detail::read_if_present<hmn_delta>([&](hmn_delta* out, hmn_error* e) {
+    return hmn_delta_read(c_before.get(), c_after.get(), device_index, out, e);
   }));
 }
 
-// The change as one line; nothing where host memory is missing on a side.
+// The change as one line; nothing where host memory is missing on one side.
 inline std::optional<std::string> delta_line(const snapshot& before, const snapshot& after,
                                              std::uint32_t device_index, std::string_view label,
                                              line_flag flags = {}) {
-  const auto a = before.native();
-  const auto b = after.native();
-  const std::string c_label = detail::terminated(label);
-  return detail::text(
+  const auto c_before = before.native();
+  const auto c_after = after.native();
+  const std::string c_label = detail::make_c_string(label);
+  return detail::read_text(
       [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
-        return hmn_report_delta(a.get(), b.get(), device_index, c_label.c_str(), number(flags),
-                                buffer, capacity, needed, e);
+        return hmn_report_delta(c_before.get(), c_after.get(), device_index, c_label.c_str(),
+                                number(flags), buffer, capacity, needed, e);
       });
 }
 
 // Both values and the change, one line for RAM and one for VRAM; nothing where host memory is
-// missing on a side.
+// missing on one side.
 inline std::optional<std::string> before_after_lines(const snapshot& before, const snapshot& after,
                                                      std::uint32_t device_index,
                                                      std::string_view label,
                                                      line_flag flags = {}) {
-  const auto a = before.native();
-  const auto b = after.native();
-  const std::string c_label = detail::terminated(label);
-  return detail::text(
+  const auto c_before = before.native();
+  const auto c_after = after.native();
+  const std::string c_label = detail::make_c_string(label);
+  return detail::read_text(
       [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
-        return hmn_report_before_after(a.get(), b.get(), device_index, c_label.c_str(),
-                                       number(flags), buffer, capacity, needed, e);
+        return hmn_report_before_after(c_before.get(), c_after.get(), device_index,
+                                       c_label.c_str(), number(flags), buffer, capacity, needed, e);
       });
 }
 
@@ -1990,84 +1996,84 @@ inline std::optional<std::string> before_after_lines(const snapshot& before, con
 struct sampler_options {
   sampler_flag flags{};
   std::chrono::nanoseconds interval{};          // from one snapshot to the next; 0: 1 s
-  std::chrono::nanoseconds process_interval{};  // the same of those with processes; 0: 1 s
+  std::chrono::nanoseconds process_interval{};  // the same for those with processes; 0: 1 s
   std::uint32_t capacity = 0;                   // snapshots kept until they are pulled; 0: 64
 };
 
 // A thread that takes snapshots on a schedule; made by context::sample, outlives its context. Any
 // thread may use it at any time.
 class sampler {
-  template <class Record, class Function, class... Words>
-  auto look(Function function, Words... words) const {
-    const std::shared_ptr<hmn_sampler> held = native();
-    return detail::value(detail::ask_if_there<Record>(
-        [&](Record* out, hmn_error* e) { return function(held.get(), words..., out, e); }));
+  template <class Record, class Function, class... Arguments>
+  auto read(Function function, Arguments... arguments) const {
+    const std::shared_ptr<hmn_sampler> handle = native();
+    return detail::value(detail::read_if_present<Record>(
+        [&](Record* out, hmn_error* e) { return function(handle.get(), arguments..., out, e); }));
   }
 
  public:
-  // Owns the handle from now on.
+  // Takes ownership of the handle.
   explicit sampler(hmn_sampler* handle) : holder_(handle, &hmn_sampler_destroy) {}
   sampler(sampler&&) noexcept = default;
   sampler& operator=(sampler&&) noexcept = default;
 
-  // Stops it, and waits for no driver; again is fine.
+  // Stops it without waiting for a driver; calling it again is fine.
   void close() noexcept {
-    if (const auto held = holder_.take()) hmn_sampler_stop(held.get(), nullptr);
+    if (const auto handle = holder_.release()) hmn_sampler_stop(handle.get(), nullptr);
   }
   bool is_open() const noexcept { return holder_.is_open(); }
-  // The C handle, for as long as the result is held.
+  // The C handle, which stays valid as long as the result exists.
   std::shared_ptr<hmn_sampler> native() const { return holder_.get("the sampler is closed"); }
 
-  // Once in its life.
+  // Can be called once.
   void start() {
-    const auto held = native();
-    detail::perform([&](hmn_error* e) { return hmn_sampler_start(held.get(), e); });
+    const auto handle = native();
+    detail::perform([&](hmn_error* e) { return hmn_sampler_start(handle.get(), e); });
   }
-  // For good: wakes those that wait in next, and waits for no driver.
+  // Permanently. Wakes callers that wait in next, and waits for no driver.
   void stop() {
-    const auto held = native();
-    detail::perform([&](hmn_error* e) { return hmn_sampler_stop(held.get(), e); });
+    const auto handle = native();
+    detail::perform([&](hmn_error* e) { return hmn_sampler_stop(handle.get(), e); });
   }
   // The oldest snapshot that was not pulled yet; nothing when none came in time. Throws error with
   // status state when none will come: it is not started, or stopped and all were pulled.
   std::optional<snapshot> next(std::chrono::nanoseconds timeout) {
-    const auto held = native();
+    const auto handle = native();
     const std::uint64_t c_timeout = detail::nanoseconds("timeout", timeout);
-    hmn_snapshot* pulled = nullptr;
-    hmn_error e = detail::sized<hmn_error>();
-    switch (hmn_sampler_next(held.get(), c_timeout, &pulled, &e)) {
+    hmn_snapshot* c_snapshot = nullptr;
+    hmn_error failure = detail::make_record<hmn_error>();
+    switch (hmn_sampler_next(handle.get(), c_timeout, &c_snapshot, &failure)) {
       case HMN_OK:
-        return snapshot(pulled);
+        return snapshot(c_snapshot);
       case HMN_E_EMPTY:
         return std::nullopt;
       default:
-        throw detail::failure(e);
+        throw detail::make_error(failure);
     }
   }
-  // Ready whenever next({}) has an answer: a descriptor to poll, on Windows a HANDLE. It stays the
-  // sampler's.
+  // Ready whenever next({}) has an answer: a descriptor to poll, on Windows a HANDLE. The sampler
+  // keeps ownership.
   std::int64_t handle() const {
-    const auto held = native();
-    std::int64_t made = -1;
-    detail::perform([&](hmn_error* e) { return hmn_sampler_handle(held.get(), &made, e); });
-    return made;
+    const auto handle = native();
+    std::int64_t event = -1;
+    detail::perform([&](hmn_error* e) { return hmn_sampler_handle(handle.get(), &event, e); });
+    return event;
   }
-  sampler_info info() const { return *look<hmn_sampler_info>(&hmn_sampler_read); }
+  sampler_info info() const { return *read<hmn_sampler_info>(&hmn_sampler_read); }
   // The main pool as the latest snapshot has it, for every frame: no lock, no driver. Nothing where
   // there is none.
   std::optional<hypomnesis::pool> latest_pool(std::uint32_t device_index) const {
-    return look<hmn_pool>(&hmn_sampler_latest_pool, device_index);
+    return read<hmn_pool>(&hmn_sampler_latest_pool, device_index);
   }
   std::optional<hypomnesis::telemetry> latest_telemetry(std::uint32_t device_index) const {
-    return look<hmn_telemetry>(&hmn_sampler_latest_telemetry, device_index);
+    return read<hmn_telemetry>(&hmn_sampler_latest_telemetry, device_index);
   }
   // The highest that a process has used of a device.
   hypomnesis::peak peak(std::uint32_t device_index, std::uint32_t pid) const {
-    return *look<hmn_peak>(&hmn_sampler_peak, device_index, pid);
+    return *read<hmn_peak>(&hmn_sampler_peak, device_index, pid);
   }
   // The highest that was used of a device; nothing where no snapshot has had its values.
   std::optional<hypomnesis::peak> device_peak(std::uint32_t device_index) const {
-    return look<hmn_peak>(&hmn_sampler_peak_device, device_index);
+    return read<hmn_peak>(&hmn_sampler_peak_device, device_index);
   }
 
  private:
@@ -2113,20 +2119,20 @@ struct cache {
   std::uint64_t state_elements = 0;
 };
 
-// What a model will need, by arithmetic alone. Throws error with status overflow where the result
-// does not fit 64 bits, range or argument for what makes no sense.
+// The memory that a model will need, by arithmetic alone. Throws error with status overflow where
+// the result does not fit 64 bits, range or argument for what makes no sense.
 
 // As candle, torch, safetensors, numpy or C call it; throws error with status argument.
 inline dtype_id dtype_from_name(std::string_view name) {
-  const std::string c_name = detail::terminated(name);
-  std::uint32_t found = 0;
-  detail::perform([&](hmn_error* e) { return hmn_dtype_from_name(c_name.c_str(), &found, e); });
-  return static_cast<dtype_id>(found);
+  const std::string c_name = detail::make_c_string(name);
+  std::uint32_t dtype = 0;
+  detail::perform([&](hmn_error* e) { return hmn_dtype_from_name(c_name.c_str(), &dtype, e); });
+  return static_cast<dtype_id>(dtype);
 }
 
 namespace detail {
 
-// call(&out, &error) gives a number.
+// call(&out, &error) writes a number.
 template <class Call>
 std::uint64_t estimate(Call call) {
   std::uint64_t out = 0;
@@ -2141,12 +2147,12 @@ inline std::uint32_t count(const std::vector<std::uint64_t>& list) {
   return static_cast<std::uint32_t>(list.size());
 }
 
-template <class C, class Options>
-void set_packing(C& c, const Options& o) {
-  c.dtype = number(o.dtype);
-  c.element_bits = o.element_bits;
-  c.group_size = o.group_size;
-  c.group_bits = o.group_bits;
+template <class Target, class Source>
+void set_packing(Target& target, const Source& source) {
+  target.dtype = number(source.dtype);
+  target.element_bits = source.element_bits;
+  target.group_size = source.group_size;
+  target.group_bits = source.group_bits;
 }
 
 }  // namespace detail
@@ -2157,43 +2163,43 @@ inline std::uint64_t estimate_tensor(const std::vector<std::uint64_t>& shape, dt
     return hmn_estimate_tensor(shape.data(), detail::count(shape), number(dtype), out, e);
   });
 }
-// The same of one whose elements lie in groups along the last dimension.
+// The same for a tensor whose elements lie in groups along the last dimension.
 inline std::uint64_t estimate_packed(const std::vector<std::uint64_t>& shape,
                                      const packing& elements) {
-  auto c = detail::sized<hmn_packing>();
-  detail::set_packing(c, elements);
+  auto c_packing = detail::make_record<hmn_packing>();
+  detail::set_packing(c_packing, elements);
   return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
-    return hmn_estimate_packed(shape.data(), detail::count(shape), &c, out, e);
+    return hmn_estimate_packed(shape.data(), detail::count(shape), &c_packing, out, e);
   });
 }
 // Queries, keys, values, scores and output of one layer.
 inline std::uint64_t estimate_attention(const attention& layer) {
-  auto c = detail::sized<hmn_attention>();
-  c.flags = number(layer.flags);
-  c.dtype = number(layer.dtype);
-  c.batch = layer.batch;
-  c.heads = layer.heads;
-  c.kv_heads = layer.kv_heads;
-  c.sequence = layer.sequence;
-  c.head_dim = layer.head_dim;
+  auto c_layer = detail::make_record<hmn_attention>();
+  c_layer.flags = number(layer.flags);
+  c_layer.dtype = number(layer.dtype);
+  c_layer.batch = layer.batch;
+  c_layer.heads = layer.heads;
+  c_layer.kv_heads = layer.kv_heads;
+  c_layer.sequence = layer.sequence;
+  c_layer.head_dim = layer.head_dim;
   return detail::estimate(
-      [&](std::uint64_t* out, hmn_error* e) { return hmn_estimate_attention(&c, out, e); });
+      [&](std::uint64_t* out, hmn_error* e) { return hmn_estimate_attention(&c_layer, out, e); });
 }
-// A cache once `sequence` tokens are in it, for `sequences` of them.
+// A cache that holds `sequences` sequences of `sequence` tokens each.
 inline std::uint64_t estimate_cache(const cache& layers, std::uint64_t sequence,
                                     std::uint64_t sequences = 1) {
-  auto c = detail::sized<hmn_cache>();
-  c.kind = number(layers.kind);
-  detail::set_packing(c, layers);
-  c.layers = layers.layers;
-  c.kv_heads = layers.kv_heads;
-  c.row_dim = layers.row_dim;
-  c.window = layers.window;
-  c.sinks = layers.sinks;
-  c.latent_dim = layers.latent_dim;
-  c.state_elements = layers.state_elements;
+  auto c_cache = detail::make_record<hmn_cache>();
+  c_cache.kind = number(layers.kind);
+  detail::set_packing(c_cache, layers);
+  c_cache.layers = layers.layers;
+  c_cache.kv_heads = layers.kv_heads;
+  c_cache.row_dim = layers.row_dim;
+  c_cache.window = layers.window;
+  c_cache.sinks = layers.sinks;
+  c_cache.latent_dim = layers.latent_dim;
+  c_cache.state_elements = layers.state_elements;
   return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
-    return hmn_estimate_cache(&c, sequence, sequences, out, e);
+    return hmn_estimate_cache(&c_cache, sequence, sequences, out, e);
   });
 }
 // bytes * per_thousand / 1000, rounded up; 0: 1100.
@@ -2222,21 +2228,21 @@ struct tracker_options {
 class tracker {
   template <class Call>
   void perform(Call call) const {
-    const std::shared_ptr<hmn_tracker> held = native();
-    detail::perform([&](hmn_error* e) { return call(held.get(), e); });
+    const std::shared_ptr<hmn_tracker> handle = native();
+    detail::perform([&](hmn_error* e) { return call(handle.get(), e); });
   }
 
  public:
-  // Of bookkeeping alone; context::track makes one that is linked to a device.
+  // For bookkeeping alone; context::track makes one that is linked to a device.
   explicit tracker(const tracker_options& options = {}) : tracker(create(nullptr, 0, options)) {}
-  // Owns the handle from now on.
+  // Takes ownership of the handle.
   explicit tracker(hmn_tracker* handle) : holder_(handle, &hmn_tracker_destroy) {}
   tracker(tracker&&) noexcept = default;
   tracker& operator=(tracker&&) noexcept = default;
 
-  void close() noexcept { holder_.take(); }
+  void close() noexcept { holder_.release(); }
   bool is_open() const noexcept { return holder_.is_open(); }
-  // The C handle, for as long as the result is held.
+  // The C handle, which stays valid as long as the result exists.
   std::shared_ptr<hmn_tracker> native() const { return holder_.get("the tracker is closed"); }
 
   void allocate(std::uint64_t bytes) {
@@ -2247,31 +2253,31 @@ class tracker {
     perform([&](hmn_tracker* t, hmn_error* e) { return hmn_tracker_release(t, bytes, e); });
   }
   // Also counted under a tag.
-  void allocate(std::uint64_t bytes, std::uint32_t under) {
+  void allocate(std::uint64_t bytes, std::uint32_t tag_number) {
     perform([&](hmn_tracker* t, hmn_error* e) {
-      return hmn_tracker_allocate_tagged(t, under, bytes, e);
+      return hmn_tracker_allocate_tagged(t, tag_number, bytes, e);
     });
   }
-  void release(std::uint64_t bytes, std::uint32_t under) {
+  void release(std::uint64_t bytes, std::uint32_t tag_number) {
     perform([&](hmn_tracker* t, hmn_error* e) {
-      return hmn_tracker_release_tagged(t, under, bytes, e);
+      return hmn_tracker_release_tagged(t, tag_number, bytes, e);
     });
   }
-  // The number of the tag of that name, which is made if there is none.
+  // The number of the tag with that name, which is created if there is none.
   std::uint32_t tag(std::string_view name) {
-    const std::string c_name = detail::terminated(name);
-    std::uint32_t found = 0;
+    const std::string c_name = detail::make_c_string(name);
+    std::uint32_t tag_number = 0;
     perform([&](hmn_tracker* t, hmn_error* e) {
-      return hmn_tracker_tag(t, c_name.c_str(), &found, e);
+      return hmn_tracker_tag(t, c_name.c_str(), &tag_number, e);
     });
-    return found;
+    return tag_number;
   }
   // Also asks the device that it is linked to; throws error when that does not answer.
   bool would_fit(std::uint64_t bytes) const {
-    const auto held = native();
-    hmn_error e = detail::sized<hmn_error>();
-    const hmn_status status = hmn_tracker_would_fit(held.get(), bytes, &e);
-    if (status != HMN_OK && status != HMN_E_LIMIT) throw detail::failure(e);
+    const auto handle = native();
+    hmn_error failure = detail::make_record<hmn_error>();
+    const hmn_status status = hmn_tracker_would_fit(handle.get(), bytes, &failure);
+    if (status != HMN_OK && status != HMN_E_LIMIT) throw detail::make_error(failure);
     return status == HMN_OK;
   }
   // None removes the limit, 0 allows nothing. Throws error with status limit: more is allocated.
@@ -2285,30 +2291,32 @@ class tracker {
     perform([](hmn_tracker* t, hmn_error* e) { return hmn_tracker_reset(t, e); });
   }
   tracker_info info() const {
-    const auto held = native();
-    return detail::value(detail::ask<hmn_tracker_info>(
-        [&](hmn_tracker_info* out, hmn_error* e) { return hmn_tracker_read(held.get(), out, e); }));
+    const auto handle = native();
+    return detail::value(detail::read<hmn_tracker_info>([&](hmn_tracker_info* out, hmn_error* e) {
+      return hmn_tracker_read(handle.get(), out, e);
+    }));
   }
   // What was allocated under a tag, from 1 up to info().tag_count.
   hypomnesis::tag tag_info(std::uint32_t number) const {
-    const auto held = native();
-    return detail::value(detail::ask<hmn_tag>([&](hmn_tag* out, hmn_error* e) {
-      return hmn_tracker_read_tag(held.get(), number, out, e);
+    const auto handle = native();
+    return detail::value(detail::read<hmn_tag>([&](hmn_tag* out, hmn_error* e) {
+      return hmn_tracker_read_tag(handle.get(), number, out, e);
     }));
   }
 
  private:
   friend class context;
-  static hmn_tracker* create(hmn_context* of, std::uint32_t device_index,
+  static hmn_tracker* create(hmn_context* c_context, std::uint32_t device_index,
                              const tracker_options& options) {
-    auto c_options = detail::sized<hmn_tracker_options>();
+    auto c_options = detail::make_record<hmn_tracker_options>();
     if (options.limit_bytes) c_options.flags |= HMN_TRACKER_LIMITED;
     c_options.limit_bytes = options.limit_bytes.value_or(0);
     c_options.tag_capacity = options.tag_capacity;
-    hmn_tracker* made = nullptr;
-    detail::perform(
-        [&](hmn_error* e) { return hmn_tracker_create(of, device_index, &c_options, &made, e); });
-    return made;
+    hmn_tracker* c_tracker = nullptr;
+    detail::perform([&](hmn_error* e) {
+      return hmn_tracker_create(c_context, device_index, &c_options, &c_tracker, e);
+    });
+    return c_tracker;
   }
   detail::holder<hmn_tracker> holder_;
 };
@@ -2337,7 +2345,7 @@ struct spill_sample {
 // time.
 class spill {
  public:
-  // Owns the handle from now on.
+  // Takes ownership of the handle.
   explicit spill(hmn_spill* handle) : holder_(handle, &hmn_spill_destroy) {}
   spill(spill&&) noexcept = default;
   spill& operator=(spill&&) noexcept = default;
@@ -2347,32 +2355,32 @@ class spill {
     return make(nullptr, device_index, options);
   }
 
-  void close() noexcept { holder_.take(); }
+  void close() noexcept { holder_.release(); }
   bool is_open() const noexcept { return holder_.is_open(); }
-  // The C handle, for as long as the result is held.
+  // The C handle, which stays valid as long as the result exists.
   std::shared_ptr<hmn_spill> native() const { return holder_.get("the spill detector is closed"); }
 
-  // Reads the device. The label names the moment. Throws error with status unsupported where the
-  // device does not report it, also in info().
+  // Reads the device. The label names the observation. Throws error with status unsupported where
+  // the device does not report it; info() has that status, too.
   void observe(std::string_view label) {
-    const auto held = native();
-    const std::string c_label = detail::terminated(label);
+    const auto handle = native();
+    const std::string c_label = detail::make_c_string(label);
     detail::perform(
-        [&](hmn_error* e) { return hmn_spill_observe(held.get(), c_label.c_str(), e); });
+        [&](hmn_error* e) { return hmn_spill_observe(handle.get(), c_label.c_str(), e); });
   }
-  // Takes the device of a snapshot with pools and processes.
-  void observe(const snapshot& taken, std::string_view label) {
-    const auto held = native();
-    const auto c_snapshot = taken.native();
-    const std::string c_label = detail::terminated(label);
+  // Reads the device from a snapshot with pools and processes.
+  void observe(const snapshot& source, std::string_view label) {
+    const auto handle = native();
+    const auto c_snapshot = source.native();
+    const std::string c_label = detail::make_c_string(label);
     detail::perform([&](hmn_error* e) {
-      return hmn_spill_observe_snapshot(held.get(), c_snapshot.get(), c_label.c_str(), e);
+      return hmn_spill_observe_snapshot(handle.get(), c_snapshot.get(), c_label.c_str(), e);
     });
   }
   void feed(const spill_sample& sample, std::string_view label) {
-    const auto held = native();
-    const std::string c_label = detail::terminated(label);
-    auto c_sample = detail::sized<hmn_spill_sample>();
+    const auto handle = native();
+    const std::string c_label = detail::make_c_string(label);
+    auto c_sample = detail::make_record<hmn_spill_sample>();
     c_sample.flags = (sample.limit_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT} : 0u) |
                      (sample.evicted_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_EVICTED} : 0u);
     c_sample.monotonic_ns = sample.monotonic_ns;
@@ -2381,34 +2389,36 @@ class spill {
     c_sample.limit_bytes = sample.limit_bytes.value_or(0);
     c_sample.evicted_bytes = sample.evicted_bytes.value_or(0);
     detail::perform(
-        [&](hmn_error* e) { return hmn_spill_feed(held.get(), &c_sample, c_label.c_str(), e); });
+        [&](hmn_error* e) { return hmn_spill_feed(handle.get(), &c_sample, c_label.c_str(), e); });
   }
   spill_info info() const {
-    const auto held = native();
-    return *detail::value(detail::ask_if_there<hmn_spill_info>(
-        [&](hmn_spill_info* out, hmn_error* e) { return hmn_spill_read(held.get(), out, e); }));
+    const auto handle = native();
+    return *detail::value(detail::read_if_present<hmn_spill_info>(
+        [&](hmn_spill_info* out, hmn_error* e) { return hmn_spill_read(handle.get(), out, e); }));
   }
-  // By its number, from 0. Throws error with status range where it has not begun yet, or was
-  // dropped.
+  // By its number, from 0. Throws error with status range for an episode that has not begun yet or
+  // was dropped.
   hypomnesis::episode episode(std::uint64_t number) const {
-    const auto held = native();
-    return *detail::value(detail::ask_if_there<hmn_episode>(
+    const auto handle = native();
+    return *detail::value(detail::read_if_present<hmn_episode>(
         [&](hmn_episode* out, hmn_error* e) {
-      return hmn_spill_episode(held.get(), number, out, e);
+      return hmn_spill_episode(handle.get(), number, out, e);
     }));
   }
 
  private:
   friend class context;
-  static spill make(hmn_context* from, std::uint32_t device_index, const spill_options& options) {
-    auto c_options = detail::sized<hmn_spill_options>();
+  static spill make(hmn_context* c_context, std::uint32_t device_index,
+                    const spill_options& options) {
+    auto c_options = detail::make_record<hmn_spill_options>();
     c_options.episode_capacity = options.episode_capacity;
     c_options.dedicated_threshold_bytes = options.dedicated_threshold_bytes;
     c_options.growth_bytes = options.growth_bytes;
-    hmn_spill* made = nullptr;
-    detail::perform(
-        [&](hmn_error* e) { return hmn_spill_create(from, device_index, &c_options, &made, e); });
-    return spill(made);
+    hmn_spill* c_spill = nullptr;
+    detail::perform([&](hmn_error* e) {
+      return hmn_spill_create(c_context, device_index, &c_options, &c_spill, e);
+    });
+    return spill(c_spill);
   }
 
   detail::holder<hmn_spill> holder_;
@@ -2417,9 +2427,9 @@ class spill {
 // ---- contexts
 // --------------------------------------------------------------------------------------------------
 
-// What context::scan() has found.
+// The result of context::scan().
 struct device_scan {
-  std::uint32_t count = 0;       // of device indexes, which never shrinks
+  std::uint32_t count = 0;       // device indexes, which never become fewer
   std::uint64_t generation = 0;  // changes when a device is added, is gone or comes back
 };
 
@@ -2427,11 +2437,11 @@ struct device_scan {
 struct context_options {
   context_flag flags{};
   std::chrono::nanoseconds deadline{};       // longest that one call may wait for drivers; 0: 1 s
-  std::chrono::nanoseconds stale{};          // oldest value given instead of a timeout; 0: 5 s
+  std::chrono::nanoseconds stale{};          // oldest value returned instead of a timeout; 0: 5 s
   std::chrono::nanoseconds open_deadline{};  // longest wait for a vendor library to open; 0: 10 s
   std::chrono::nanoseconds max_age{};     // readings this young share one driver call; 0: none do
   std::chrono::nanoseconds idle_close{};  // when an idle vendor library is shut down; 0: 2 s
-  std::chrono::nanoseconds rescan{};      // all processes are looked through this often; 0: 2 s
+  std::chrono::nanoseconds rescan{};      // how often all processes are scanned; 0: 2 s
   std::uint64_t backends_off = 0;         // bit n disables backend n
   std::uint32_t rescan_percent = 0;       // of a core, at most, for rescan; 0: 2
   std::uint32_t device_classes = 0;       // bit n lists devices of class n; 0: GPUs
@@ -2449,14 +2459,14 @@ struct snapshot_options {
 };
 
 // Sources of measurement, opened once and kept. Any thread may use it at any time. Throws error;
-// hypomnesis.h lists which status each call can give. After fork() the child's copy of it throws
+// hypomnesis.h lists the statuses of each call. After fork() the child's copy of it throws
 // error with status forked: make a new one.
 class context {
-  template <class Record, class Function, class... Words>
-  auto ask(Function function, Words... words) const {
-    const auto held = native();
-    return detail::value(detail::ask<Record>(
-        [&](Record* out, hmn_error* e) { return function(held.get(), words..., out, e); }));
+  template <class Record, class Function, class... Arguments>
+  auto read(Function function, Arguments... arguments) const {
+    const auto handle = native();
+    return detail::value(detail::read<Record>(
+        [&](Record* out, hmn_error* e) { return function(handle.get(), arguments..., out, e); }));
   }
 
  public:
@@ -2466,28 +2476,28 @@ class context {
   context(context&&) noexcept = default;
   context& operator=(context&&) noexcept = default;
 
-  // Never waits for a driver; again is fine.
-  void close() noexcept { holder_.take(); }
+  // Never waits for a driver; calling it again is fine.
+  void close() noexcept { holder_.release(); }
   bool is_open() const noexcept { return holder_.is_open(); }
-  // The C handle, for as long as the result is held.
+  // The C handle, which stays valid as long as the result exists.
   std::shared_ptr<hmn_context> native() const { return holder_.get("the context is closed"); }
 
   // Reads from another place than the default; only before the first reading.
   void set_path(path_kind path, std::string_view value) {
-    set(path, detail::terminated(value).c_str());
+    set(path, detail::make_c_string(value).c_str());
   }
   void set_default_path(path_kind path) { set(path, nullptr); }
 
-  // Status of a backend; it is opened if that was not tried yet.
+  // Status of a backend, which is opened if that was not tried yet.
   backend_info backend(backend_id backend) const {
-    return ask<hmn_backend_info>(&hmn_context_backend, number(backend));
+    return read<hmn_backend_info>(&hmn_context_backend, number(backend));
   }
   // With context_flag::record: what the backends read so far, as a machine file.
   std::string recording() const {
-    const auto held = native();
-    return *detail::text(
+    const auto handle = native();
+    return *detail::read_text(
         [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed, hmn_error* e) {
-          return hmn_context_recording(held.get(), 0, buffer, capacity, needed, e);
+          return hmn_context_recording(handle.get(), 0, buffer, capacity, needed, e);
         });
   }
 
@@ -2496,74 +2506,74 @@ class context {
   void cancel() const { perform(&hmn_context_cancel); }
   void resume() const { perform(&hmn_context_resume); }
 
-  // `fields` are those that are wanted; none: those that are cheap.
+  // `fields` selects values; none: those that are cheap.
   hypomnesis::process_memory own_memory(process_memory_field fields = {}) const {
-    return ask<hmn_process_memory>(&hmn_process_memory_read_self, number(fields));
+    return read<hmn_process_memory>(&hmn_process_memory_read_self, number(fields));
   }
   hypomnesis::process_memory process_memory(std::uint32_t pid,
                                             process_memory_field fields = {}) const {
-    return ask<hmn_process_memory>(&hmn_process_memory_read, pid, number(fields));
+    return read<hmn_process_memory>(&hmn_process_memory_read, pid, number(fields));
   }
   hypomnesis::system_memory system_memory(system_memory_field fields = {}) const {
-    return ask<hmn_system_memory>(&hmn_system_memory_read, number(fields));
+    return read<hmn_system_memory>(&hmn_system_memory_read, number(fields));
   }
 
-  // Asks every source for its devices; the other functions use what it found. 0 devices: there
+  // Asks every source for its devices; the other functions use the result. 0 devices: there
   // certainly is none; where none is known and a source failed, its failure is thrown.
   device_scan scan() const {
-    const auto held = native();
-    device_scan found;
+    const auto handle = native();
+    device_scan result;
     detail::perform([&](hmn_error* e) {
-      return hmn_device_scan(held.get(), &found.count, &found.generation, e);
+      return hmn_device_scan(handle.get(), &result.count, &result.generation, e);
     });
-    return found;
+    return result;
   }
   // The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "render:128",
   // "driver:nvidia:0".
   std::uint32_t find_device(std::string_view key) const {
-    const auto held = native();
-    const std::string c_key = detail::terminated(key);
+    const auto handle = native();
+    const std::string c_key = detail::make_c_string(key);
     std::uint32_t index = 0;
     detail::perform(
-        [&](hmn_error* e) { return hmn_device_find(held.get(), c_key.c_str(), &index, e); });
+        [&](hmn_error* e) { return hmn_device_find(handle.get(), c_key.c_str(), &index, e); });
     return index;
   }
   hypomnesis::device device(std::uint32_t device_index, device_field fields = {}) const {
-    return ask<hmn_device>(&hmn_device_read, device_index, number(fields));
+    return read<hmn_device>(&hmn_device_read, device_index, number(fields));
   }
   // With an instance from 1: a part of the pool.
   hypomnesis::pool pool(std::uint32_t device_index, pool_kind kind = pool_kind::main,
                         std::uint32_t instance = 0, pool_field fields = {}) const {
-    return ask<hmn_pool>(&hmn_pool_read, device_index, number(kind), instance, number(fields));
+    return read<hmn_pool>(&hmn_pool_read, device_index, number(kind), instance, number(fields));
   }
   hypomnesis::telemetry telemetry(std::uint32_t device_index, telemetry_field fields = {}) const {
-    return ask<hmn_telemetry>(&hmn_telemetry_read, device_index, number(fields));
+    return read<hmn_telemetry>(&hmn_telemetry_read, device_index, number(fields));
   }
-  // One number of the whole device; `instance` is a number(), as of sensor_id.
+  // One number of the whole device; `instance` is a number(), for example of a sensor_id.
   hypomnesis::metric metric(std::uint32_t device_index, metric_id id,
                             std::uint32_t instance = 0, metric_field fields = {}) const {
-    auto key = detail::sized<hmn_metric_key>();
+    auto key = detail::make_record<hmn_metric_key>();
     key.id = number(id);
     key.instance = instance;
-    return ask<hmn_metric>(&hmn_metric_read, device_index, &key, number(fields));
+    return read<hmn_metric>(&hmn_metric_read, device_index, &key, number(fields));
   }
   // What a process uses on a device; `pid` is as the driver counts it.
   hypomnesis::usage usage(std::uint32_t device_index, std::uint32_t pid,
                           usage_field fields = {}) const {
-    return ask<hmn_usage>(&hmn_usage_read, device_index, pid, number(fields));
+    return read<hmn_usage>(&hmn_usage_read, device_index, pid, number(fields));
   }
   hypomnesis::usage own_usage(std::uint32_t device_index, usage_field fields = {}) const {
-    return ask<hmn_usage>(&hmn_usage_read_self, device_index, number(fields));
+    return read<hmn_usage>(&hmn_usage_read_self, device_index, number(fields));
   }
 
   // What could not be read is a diagnostic of the snapshot, and no error here.
   snapshot take(const snapshot_options& options = {}) const {
-    const auto held = native();
+    const auto handle = native();
     const hmn_snapshot_options c_options = convert(options);
-    hmn_snapshot* taken = nullptr;
+    hmn_snapshot* c_snapshot = nullptr;
     detail::perform(
-        [&](hmn_error* e) { return hmn_snapshot_take(held.get(), &c_options, &taken, e); });
-    return snapshot(taken);
+        [&](hmn_error* e) { return hmn_snapshot_take(handle.get(), &c_options, &c_snapshot, e); });
+    return snapshot(c_snapshot);
   }
   snapshot take(part collect) const {
     snapshot_options options;
@@ -2571,22 +2581,22 @@ class context {
     return take(options);
   }
 
-  // A sampler, not started yet. `what` is taken each time; collect none: devices, pools and
-  // telemetry.
-  sampler sample(const sampler_options& options = {}, const snapshot_options& what = {}) const {
-    const auto held = native();
-    auto c_options = detail::sized<hmn_sampler_options>();
+  // A sampler, not started yet. Each snapshot is taken with `contents`; without collect: devices,
+  // pools and telemetry.
+  sampler sample(const sampler_options& options = {}, const snapshot_options& contents = {}) const {
+    const auto handle = native();
+    auto c_options = detail::make_record<hmn_sampler_options>();
     c_options.flags = number(options.flags);
     c_options.interval_ns = detail::nanoseconds("interval", options.interval);
     c_options.process_interval_ns =
         detail::nanoseconds("process_interval", options.process_interval);
     c_options.capacity = options.capacity;
-    const hmn_snapshot_options c_what = convert(what);
-    hmn_sampler* made = nullptr;
+    const hmn_snapshot_options c_contents = convert(contents);
+    hmn_sampler* c_sampler = nullptr;
     detail::perform([&](hmn_error* e) {
-      return hmn_sampler_create(held.get(), &c_options, &c_what, &made, e);
+      return hmn_sampler_create(handle.get(), &c_options, &c_contents, &c_sampler, e);
     });
-    return sampler(made);
+    return sampler(c_sampler);
   }
 
   // A detector of memory that moves from the device to the host. No driver is asked yet.
@@ -2595,13 +2605,13 @@ class context {
   }
   // A tracker that also asks a device whether bytes would fit.
   tracker track(std::uint32_t device_index, const tracker_options& options = {}) const {
-    const auto held = native();
-    return tracker(tracker::create(held.get(), device_index, options));
+    const auto handle = native();
+    return tracker(tracker::create(handle.get(), device_index, options));
   }
 
  private:
   static hmn_snapshot_options convert(const snapshot_options& options) {
-    auto c_options = detail::sized<hmn_snapshot_options>();
+    auto c_options = detail::make_record<hmn_snapshot_options>();
     c_options.collect = number(options.collect);
     if (options.device_index) c_options.flags |= HMN_SNAPSHOT_ONE_DEVICE;
     if (options.pid) c_options.flags |= HMN_SNAPSHOT_ONE_PROCESS;
@@ -2614,7 +2624,7 @@ class context {
     return c_options;
   }
   static hmn_context* create(const context_options& options) {
-    auto c_options = detail::sized<hmn_context_options>();
+    auto c_options = detail::make_record<hmn_context_options>();
     c_options.flags = number(options.flags);
     c_options.deadline_ns = detail::nanoseconds("deadline", options.deadline);
     c_options.stale_ns = detail::nanoseconds("stale", options.stale);
@@ -2625,19 +2635,19 @@ class context {
     c_options.backends_off = options.backends_off;
     c_options.rescan_percent = options.rescan_percent;
     c_options.device_classes = options.device_classes;
-    hmn_context* made = nullptr;
-    detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &made, e); });
-    return made;
+    hmn_context* c_context = nullptr;
+    detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &c_context, e); });
+    return c_context;
   }
   template <class Function>
   void perform(Function function) const {
-    const auto held = native();
-    detail::perform([&](hmn_error* e) { return function(held.get(), e); });
+    const auto handle = native();
+    detail::perform([&](hmn_error* e) { return function(handle.get(), e); });
   }
   void set(path_kind path, const char* value) {
-    const auto held = native();
+    const auto handle = native();
     detail::perform(
-        [&](hmn_error* e) { return hmn_context_set_path(held.get(), number(path), value, e); });
+        [&](hmn_error* e) { return hmn_context_set_path(handle.get(), number(path), value, e); });
   }
   detail::holder<hmn_context> holder_;
 };

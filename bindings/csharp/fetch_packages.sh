@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# fetch_packages.sh FOLDER [windows]: brings the NuGet packages that are no part of the SDK and that the
-# binding is checked with where they are: net8.0's reference assemblies, the trimming and AOT analyzers,
-# and the trimmer; for windows, the runtime that programs carry there. Asks the NuGet sources that are set
-# up; builds and tests take FOLDER as their only source.
+# fetch_packages.sh FOLDER [windows]: downloads the NuGet packages that are not part of the SDK and that checks
+# of the binding use where they are present: net8.0's reference assemblies, the trimming and AOT analyzers, and
+# the trimmer; for windows, the runtime that programs carry there. Asks the configured NuGet sources; builds and
+# tests have FOLDER as their only source.
 set -eu
 folder=$(mkdir -p "${1:?a folder}" && cd "$1" && pwd)
 system=${2:-}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Writers of what the bindings take from include/hypomnesis.h. model.py is what all of them read; each
-language has a module of its own with outputs(model): pairs of a path below bindings/ and its text."""
+"""Generators of the files that follow from include/hypomnesis.h. All of them read model.py; each language has a
+module with outputs(model), which yields pairs of a path below bindings/ and its text."""
 import pathlib
 
 BINDINGS = pathlib.Path(__file__).resolve().parents[1]

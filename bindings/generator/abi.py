@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""abi.json: constants and structs with sizes and offsets, what the tests of each language are held against."""
+"""abi.json: constants, and structs with sizes and offsets, with which the tests compare each language."""
 import json
 
 
@@ -7,11 +7,11 @@ def _facts(model):
     header = model.header
     structs = {}
     for struct in header.structs.values():
-        bits = model.bits_of(struct.name)
+        bits = model.presence_bits(struct.name)
         structs[struct.name] = {
             "size": struct.size,
-            "fields": [{"name": f.name, "type": f.type, "count": f.count, "offset": f.offset,
-                        "size": f.size, "present": bits.get(f.name)} for f in struct.fields]}
+            "fields": [{"name": field.name, "type": field.type, "count": field.count, "offset": field.offset,
+                        "size": field.size, "present": bits.get(field.name)} for field in struct.fields]}
     functions = {name: [f"{p.type} {p.name}" for p in function.parameters]
                  for name, function in header.functions.items()}
     return {"version": header.version, "constants": header.constants, "structs": structs,

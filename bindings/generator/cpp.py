@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """cpp/hypomnesis.hpp, the parts between `// begin generated:` and `// end generated`: enumerations, records
-and copies from the C structs. The rest of it is written by hand."""
+and copies from the C structs. The rest is written by hand."""
 import re
 
 from . import BINDINGS
-from .text import Words, commented, lowered, wrapped
+from .text import Words, add_comment, lower_first, wrap_comment
 
 PATH = "cpp/hypomnesis.hpp"
 WIDTH = 100
 
-# Enumerations whose name is not the header's word and _id; None: a class has another way for it.
+# Enumerations whose name is not the header's word and _id; None: a class replaces the enumeration.
 ENUMERATIONS = {
     "status": "status_code", "note": "note", "delta_scope": "scope_kind", "account": "accounting_kind",
     "native": "domain", "context": "context_flag", "path": "path_kind", "run_state": "run_state",
@@ -18,7 +18,7 @@ ENUMERATIONS = {
     "sampler": "sampler_flag", "sampler_state": "sampler_state", "cache": "cache_kind", "attention": "attention_flag",
     "spill_state": "spill_state", "spill_by": "spill_rule", "format": "device_format", "line": "line_flag",
     "power_reading": "power_id", "snapshot": None, "text": None, "tracker": None}
-# Enumerators that C++ or a header of the system has another use for.
+# Enumerators whose names C++ or a system header uses already, or that need a better one here.
 MEMBERS = {
     "HMN_NATIVE_ERRNO": "errno_code", "HMN_NATIVE_EXIT": "exit_code", "HMN_DEVICE_FORM_VIRTUAL": "virtual_device",
     "HMN_POWER_LIMIT_DEFAULT": "usual", "HMN_POWER_LIMIT_MIN": "lowest", "HMN_POWER_LIMIT_MAX": "highest",
@@ -29,9 +29,9 @@ KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catc
     inline int long mutable namespace new noexcept not nullptr operator or private protected public register
     requires return short signed sizeof static struct switch template this throw true try typedef typeid typename
     union unsigned using virtual void volatile while xor errno""".split())
-# Enumerators that the header has not.
+# Enumerators that the header lacks.
 ADDED = {"sampler_state": ["unknown = 0"]}
-# Records that are no struct here.
+# Records that are classes here instead of structs.
 CLASSES = ("error",)
 
 TYPES = {"u64": "std::uint64_t", "u32": "std::uint32_t", "i64": "std::int64_t", "i32": "std::int32_t",
@@ -39,8 +39,8 @@ TYPES = {"u64": "std::uint64_t", "u32": "std::uint32_t", "i64": "std::int64_t", 
 ZERO = {"f64": " = 0", "text": "", "bool": " = false"}
 
 
-def _is_asked_for(model, record):
-    """Whether a reading of it has an argument `fields`."""
+def _has_field_selection(model, record):
+    """Whether a function that reads the record has a parameter `fields`."""
     return any(function.name.startswith(f"hmn_{record}_read")
                and any(parameter.name == "fields" for parameter in function.parameters)
                for function in model.header.functions.values())
@@ -48,7 +48,7 @@ def _is_asked_for(model, record):
 
 def _enumeration_name(model, enumeration):
     if enumeration.record:
-        return f"{enumeration.record}_field" if _is_asked_for(model, enumeration.record) else None
+        return f"{enumeration.record}_field" if _has_field_selection(model, enumeration.record) else None
     return ENUMERATIONS.get(enumeration.tag, f"{enumeration.tag}_id")
 
 
@@ -63,19 +63,20 @@ def _member_name(member):
 class _Writer:
     def __init__(self, model):
         self.model = model
-        names = {one.tag: _enumeration_name(model, one) for one in model.enumerations.values()}
+        names = {enumeration.tag: _enumeration_name(model, enumeration)
+                 for enumeration in model.enumerations.values()}
         self.enumerations = {tag: name for tag, name in names.items() if name}
         self.words = Words(
-            model, lambda one: self.enumerations.get(one.tag),
-            lambda one, member: one.tag in self.enumerations
-            and f"{self.enumerations[one.tag]}::{_member_name(member)}",
+            model, lambda enumeration: self.enumerations.get(enumeration.tag),
+            lambda enumeration, member: enumeration.tag in self.enumerations
+            and f"{self.enumerations[enumeration.tag]}::{_member_name(member)}",
             lambda record: record.name if record.name not in CLASSES else None, lambda record, name: name)
 
     def constants(self):
         for tag, name in self.enumerations.items():
             enumeration = self.model.enumerations[tag]
-            yield from wrapped(f"Fields of {enumeration.record}." if enumeration.record
-                               else self.words.of_enumeration(enumeration), "// ", width=WIDTH)
+            yield from wrap_comment(f"Fields of {enumeration.record}." if enumeration.record
+                                    else self.words.describe_enumeration(enumeration), "// ", width=WIDTH)
             base = "hmn_fields" if enumeration.is_presence else "hmn_flags" if enumeration.is_bits else "std::int32_t" if tag == "status" else "std::uint32_t"
             yield f"enum class {name} : {base} {{"
             rows = [(text, "") for text in ADDED.get(tag, [])]
@@ -83,7 +84,7 @@ class _Writer:
             rows += [(f"{_member_name(member)} = {member.name}", self.words(member.comment, record))
                      for member in enumeration.members]
             for position, (text, comment) in enumerate(rows, 1):
-                yield from commented(f"  {text}{',' if position < len(rows) else ''}", comment, "//", WIDTH)
+                yield from add_comment(f"  {text}{',' if position < len(rows) else ''}", comment, "//", WIDTH)
             yield "};"
             yield ""
         yield "template <class T>"
@@ -108,13 +109,15 @@ class _Writer:
         for record in self.model.records.values():
             if record.name in CLASSES:
                 continue
-            yield from wrapped(f"{record.c_name}: {lowered(self.words(record.comment, record))}", "// ", width=WIDTH)
+            yield from wrap_comment(f"{record.c_name}: {lower_first(self.words(record.comment, record))}", "// ",
+                                    width=WIDTH)
             yield f"struct {record.name} {{"
             for field in record.fields:
-                yield from commented(f"  {self._member(field)}", self.words.of_field(record, field), "//", WIDTH)
+                yield from add_comment(f"  {self._member(field)}", self.words.describe_field(record, field), "//",
+                                       WIDTH)
             for text in record.texts:
-                yield from commented(f"  std::optional<std::string> {text.name};",
-                                     f"in a snapshot: {self.words(text.comment, record)}", "//", WIDTH)
+                yield from add_comment(f"  std::optional<std::string> {text.name};",
+                                       f"in a snapshot: {self.words(text.comment, record)}", "//", WIDTH)
             yield "};"
             yield ""
 
@@ -146,8 +149,8 @@ class _Writer:
                 yield f"// text(which) gives a text of a {record.name} in a snapshot."
                 yield "template <class Text>"
                 yield f"void add_texts({record.name}& v, Text text) {{"
-                for one in record.texts:
-                    yield f"  v.{one.name} = text({one.constant});"
+                for member in record.texts:
+                    yield f"  v.{member.name} = text({member.constant});"
                 yield "}"
                 yield ""
 
@@ -157,9 +160,9 @@ def outputs(model):
     writer = _Writer(model)
     for name in ("constants", "records", "copies"):
         body = "\n".join(getattr(writer, name)()).strip("\n")
-        text, found = re.subn(rf"(?<=^// begin generated: {name}\n).*?(?=^// end generated: {name}$)",
+        text, count = re.subn(rf"(?<=^// begin generated: {name}\n).*?(?=^// end generated: {name}$)",
                               lambda _: f"{body}\n", text, flags=re.M | re.S)
-        if found != 1:
+        if count != 1:
             raise SystemExit(f"generate: bindings/{PATH} wants a line '// begin generated: {name}' and behind it one "
                              f"'// end generated: {name}'")
     yield PATH, text

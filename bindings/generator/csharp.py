@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """csharp/Hypomnesis/Generated/Constants.cs     enumerations
-csharp/Hypomnesis/Generated/Records.cs       records, and how each is copied from its raw one
+csharp/Hypomnesis/Generated/Records.cs       records, with the copy of each from its raw record
 csharp/Hypomnesis/Interop/Generated/Records.cs  structs laid out as in C
 csharp/native/generated/constant_values.i    values of constants, for SWIG
 """
-from .text import Words, camel, sentence, wrapped
+from .text import Words, camel, make_sentence, wrap_comment
 
 # REUSE-IgnoreStart
 LICENCE = "// SPDX-License-Identifier: MIT OR Apache-2.0"
 # REUSE-IgnoreEnd
-WRITTEN = "// Written by bindings/generate from include/hypomnesis.h."
+NOTICE = "// Written by bindings/generate from include/hypomnesis.h."
 MANAGED = "csharp/Hypomnesis"
 
-# Enumerations whose type is not called as in the header; None: methods have another way for it.
+# Enumerations whose type is not named as in the header; None: methods replace the enumeration.
 ENUMERATIONS = {
     "note": "Notes", "account": "Accounting", "delta_scope": "Scope", "run_state": "State", "native": "NativeDomain",
     "context": "ContextFlags", "path": "SourcePath", "pool": "PoolKind",
@@ -21,7 +21,7 @@ ENUMERATIONS = {
     "line": "LineFlags", "sampler": "SamplerFlags", "sampler_state": "SamplerState", "attention": "AttentionFlags",
     "cache": "CacheKind", "spill_state": "SpillStates", "spill_by": "SpillRules", "text": None, "tracker": None}
 MEMBERS = {"HMN_NATIVE_HRESULT": "HResult", "HMN_NATIVE_NTSTATUS": "NtStatus"}
-# What 0 is called in an enumeration that has no such member; of bits it is None elsewhere.
+# Name and summary of 0 in an enumeration without such a member; other sets of bits get None.
 ZEROS = {"collect": ("Default", "Memory, devices, pools, self."),
          "process_memory_has": ("Cheap", "Those that are cheap: resident and virtual."),
          "telemetry_has": ("Cheap", "All that are cheap."), "sampler_state": ("Unknown", "Not known.")}
@@ -29,7 +29,7 @@ ZEROS = {"collect": ("Default", "Memory, devices, pools, self."),
 EVERYTHING = {"collect": "Everything"}
 # Records with a hand-written part.
 PARTIAL = ("device",)
-# Exceptions carry it.
+# Records that become exceptions.
 NO_RECORDS = ("error",)
 
 UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_celsius": "degrees Celsius", "_watts": "watts", "_joules": "joules",
@@ -40,20 +40,20 @@ TYPES = {"u64": "ulong", "u32": "uint", "i64": "long", "i32": "int", "f64": "dou
          "bool": "bool"}
 
 
-def _phrase(name):
-    """What a field without a comment is: "core clock, MHz" of core_clock_mhz."""
+def _describe_name(name):
+    """The description of a field without a comment: "core clock, MHz" for core_clock_mhz."""
     for suffix, unit in UNITS.items():
         if name.endswith(suffix):
             return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
     return name.replace("_", " ").replace("pid", "process id")
 
 
-def _see(name):
+def _make_link(name):
     return f'<see\0cref="{name}"/>'
 
 
-def _summary(words, indent):
-    text = wrapped(f"<summary>{words}</summary>", f"{indent}/// ")
+def _format_summary(words, indent):
+    text = wrap_comment(f"<summary>{words}</summary>", f"{indent}/// ")
     return [line.replace("\0", " ") for line in text]
 
 
@@ -66,61 +66,65 @@ class _Writer:
     def __init__(self, model):
         self.model = model
         self.types = {}
-        for one in model.enumerations.values():
-            name = ENUMERATIONS.get(one.tag, camel(one.tag))
-            if one.record:
-                name = f"{camel(one.record)}Fields" if one.record in model.collected else None
+        for enumeration in model.enumerations.values():
+            name = ENUMERATIONS.get(enumeration.tag, camel(enumeration.tag))
+            if enumeration.record:
+                name = f"{camel(enumeration.record)}Fields" if enumeration.record in model.snapshot_records else None
             if name:
-                self.types[one.tag] = name
+                self.types[enumeration.tag] = name
         self.words = _XmlWords(
-            model, lambda one: one.tag in self.types and _see(self.types[one.tag]),
-            lambda one, member: one.tag in self.types and _see(f"{self.types[one.tag]}.{self._member(member)}"),
-            lambda record: None if record.name in NO_RECORDS else _see(camel(record.name)),
-            lambda record, name: _see(camel(name)) if record else f"<c>{camel(name)}</c>")
+            model,
+            lambda enumeration: enumeration.tag in self.types and _make_link(self.types[enumeration.tag]),
+            lambda enumeration, member: enumeration.tag in self.types
+            and _make_link(f"{self.types[enumeration.tag]}.{self._member_name(member)}"),
+            lambda record: None if record.name in NO_RECORDS else _make_link(camel(record.name)),
+            lambda record, name: _make_link(camel(name)) if record else f"<c>{camel(name)}</c>")
 
-    def _member(self, member):
+    def _member_name(self, member):
         return MEMBERS.get(member.name, camel(member.word.lower()))
 
     def _comment(self, comment, record=None):
-        return sentence(self.words(comment, record))
+        return make_sentence(self.words(comment, record))
 
-    def _enumerator(self, one, member):
-        """What a member is: of presence bits the properties that they stand for."""
-        if one.record:
-            seen = [_see(f"{camel(one.record)}.{camel(name)}") for name in member.fields]
-            return f"{' and '.join(seen)}."
-        return self._comment(member.comment) or f"{self._member(member)}."
+    def _describe_member(self, enumeration, member):
+        """The summary of a member; that of a presence bit names its properties."""
+        if enumeration.record:
+            properties = [_make_link(f"{camel(enumeration.record)}.{camel(name)}") for name in member.fields]
+            return f"{' and '.join(properties)}."
+        return self._comment(member.comment) or f"{self._member_name(member)}."
 
     def constants(self):
         yield from ("#nullable enable", "using System;", "using Hypomnesis.Interop;", "", "namespace Hypomnesis;")
         for tag, name in self.types.items():
-            one = self.model.enumerations[tag]
+            enumeration = self.model.enumerations[tag]
             yield ""
-            yield from _summary(f"The values of a {_see(camel(one.record))}; a {_see('Diagnostic.Field')} counts in "
-                                "them." if one.record else sentence(self.words.of_enumeration(one)), "")
-            if one.is_bits:
+            yield from _format_summary(f"The values of a {_make_link(camel(enumeration.record))}; a "
+                                       f"{_make_link('Diagnostic.Field')} counts in them." if enumeration.record
+                                       else make_sentence(self.words.describe_enumeration(enumeration)), "")
+            if enumeration.is_bits:
                 yield "[Flags]"
-            base = " : ulong" if one.is_presence else " : uint" if tag != "status" else ""
+            base = " : ulong" if enumeration.is_presence else " : uint" if tag != "status" else ""
             yield f"public enum {name}{base}"
             yield "{"
-            zero = ZEROS.get(tag, ("None", "None.") if one.is_bits else None)
+            zero = ZEROS.get(tag, ("None", "None.") if enumeration.is_bits else None)
             if zero:
-                yield from (*_summary(zero[1], "    "), f"    {zero[0]} = 0,")
-            for member in one.members:
-                yield from _summary(self._enumerator(one, member), "    ")
-                yield f"    {self._member(member)} = Raw.{member.name.removeprefix('HMN_')},"
+                yield from (*_format_summary(zero[1], "    "), f"    {zero[0]} = 0,")
+            for member in enumeration.members:
+                yield from _format_summary(self._describe_member(enumeration, member), "    ")
+                yield f"    {self._member_name(member)} = Raw.{member.name.removeprefix('HMN_')},"
             if tag in EVERYTHING:
-                yield from _summary("All of these.", "    ")
-                yield f"    {EVERYTHING[tag]} = {' | '.join(map(self._member, one.members))},"
+                yield from _format_summary("All of these.", "    ")
+                yield f"    {EVERYTHING[tag]} = {' | '.join(map(self._member_name, enumeration.members))},"
             yield "}"
 
     def _property(self, record, field):
-        one = self.model.enumerations.get(field.enumeration)
-        comment = self.words.of_field(record, field)
+        enumeration = self.model.enumerations.get(field.enumeration)
+        comment = self.words.describe_field(record, field)
         if not comment:
-            comment = self.words.of_enumeration(one).split(". ")[0] if one else _phrase(field.name)
-        yield from _summary(sentence(comment), "    ")
-        kind = self.types[field.enumeration] if one else TYPES[field.kind]
+            comment = self.words.describe_enumeration(enumeration).split(". ")[0] if enumeration \
+                else _describe_name(field.name)
+        yield from _format_summary(make_sentence(comment), "    ")
+        kind = self.types[field.enumeration] if enumeration else TYPES[field.kind]
         empty = ' = "";' if field.kind == "text" and not field.bit else ""
         yield f"    public {kind}{'?' if field.bit else ''} {camel(field.name)} {{ get; init; }}{empty}"
 
@@ -138,13 +142,13 @@ class _Writer:
             name = camel(record.name)
             absent = " Null: not known." if any(field.bit for field in record.fields) else ""
             yield ""
-            yield from _summary(self._comment(record.comment, record) + absent, "")
+            yield from _format_summary(self._comment(record.comment, record) + absent, "")
             yield f"public sealed {'partial ' if record.name in PARTIAL else ''}record {name}"
             yield "{"
             for field in record.fields:
                 yield from self._property(record, field)
             for text in record.texts:
-                yield from _summary(self._comment(f"in a snapshot: {text.comment}", record), "    ")
+                yield from _format_summary(self._comment(f"in a snapshot: {text.comment}", record), "    ")
                 yield f"    public string? {camel(text.name)} {{ get; init; }}"
             yield ""
             if record.texts:
@@ -162,7 +166,7 @@ class _Writer:
             yield from ("        };", "    }", "}")
 
     def _accessor(self, field):
-        """What the field means: a value, a text, or null where its presence bit is clear."""
+        """A property with the field's value, a number or a text; null where its presence bit is clear."""
         name, kind, value = camel(field.name), RAW_TYPES[field.type], f"this.{field.name}"
         if field.count:
             kind, value = "string", f"Utf8.Text(ref this.{field.name}[0], {field.count})"
@@ -199,10 +203,10 @@ class _Writer:
 
 def outputs(model):
     writer = _Writer(model)
-    generated = ("// <auto-generated />", LICENCE, WRITTEN)
+    header = ("// <auto-generated />", LICENCE, NOTICE)
     for path, notice, lines in (
-            (f"{MANAGED}/Generated/Constants.cs", generated, writer.constants),
-            (f"{MANAGED}/Generated/Records.cs", generated, writer.records),
-            (f"{MANAGED}/Interop/Generated/Records.cs", generated, writer.raw_records),
-            ("csharp/native/generated/constant_values.i", generated[1:], writer.constant_values)):
+            (f"{MANAGED}/Generated/Constants.cs", header, writer.constants),
+            (f"{MANAGED}/Generated/Records.cs", header, writer.records),
+            (f"{MANAGED}/Interop/Generated/Records.cs", header, writer.raw_records),
+            ("csharp/native/generated/constant_values.i", header[1:], writer.constant_values)):
         yield path, "\n".join([*notice, *lines()]) + "\n"

@@ -2,8 +2,8 @@
 """../tests/abi/layout_v*.c     assertions of what the header declares
 ../abi/backends, metrics, ...   numbers that it assigns
 
-These files are frozen: a line that is there stays, and abi.consistency compares it with the header. What the header
-has in addition gets a line after that of its predecessor. Read it before it is committed."""
+These files are frozen: their lines stay, and abi.consistency compares them with the header. Whatever is new in the
+header gets a line after that of its predecessor. Read the new lines before you commit them."""
 import re
 
 from . import ROOT
@@ -11,8 +11,8 @@ from .model import consistency
 
 
 def _statements(header):
-    """Lists of (what is asserted, the assertion) in the order of the header."""
-    written = {member.name: member.value for one in header.enumerations for member in one.members}
+    """Lists of (subject, assertion) in the order of the header."""
+    values = {member.name: member.value for enumeration in header.enumerations for member in enumeration.members}
     structs = []
     for struct in header.structs.values():
         structs.append((f"SIZE({struct.name},", f"\nSIZE({struct.name}, {struct.size});"))
@@ -21,8 +21,8 @@ def _statements(header):
             structs.append((f"{kind}({struct.name}, {field.name},",
                             f"{kind}({struct.name}, {field.name}, {field.offset}, {last});"))
     yield structs
-    written |= {name: f"{header.constants[name]:#x}ull" for name in header.presence}
-    yield [(f"NUMBER({name},", f"NUMBER({name}, {written.get(name, value)});")
+    values |= {name: f"{header.constants[name]:#x}ull" for name in header.presence}
+    yield [(f"NUMBER({name},", f"NUMBER({name}, {values.get(name, value)});")
            for name, value in header.constants.items()]
     yield [(f"FUNCTION({function.name},",
             f"FUNCTION({function.name}, {function.result}, "
@@ -30,36 +30,36 @@ def _statements(header):
            for function in header.functions.values()]
 
 
-def _layout(header, frozen, newest):
+def _extend_layout(header, frozen, newest):
     for statements in _statements(header):
         end = len(newest)
         for subject, statement in statements:
-            found = re.search(rf"^{re.escape(subject)}[^;]*;", newest, re.M)
-            if found:
-                end = found.end()
+            match = re.search(rf"^{re.escape(subject)}[^;]*;", newest, re.M)
+            if match:
+                end = match.end()
             elif not re.search(rf"^{re.escape(subject)}", frozen, re.M):
                 newest = f"{newest[:end]}\n{statement}{newest[end:]}"
                 end += len(statement) + 1
     return newest
 
 
-def _registry(header, pattern, text):
+def _extend_registry(header, pattern, text):
     since = ".".join(header.version.split(".")[:2])
     lines = text.splitlines()
     position = len(lines)
     for name, number in header.constants.items():
         if not re.match(pattern, name) or re.search("_SIZE_V|_HAS_", name):
             continue
-        known = [at for at, line in enumerate(lines) if line.split()[1:2] == [name]]
-        if known:
-            position = known[0] + 1
+        positions = [index for index, line in enumerate(lines) if line.split()[1:2] == [name]]
+        if positions:
+            position = positions[0] + 1
             continue
         if name not in header.meanings:
             raise SystemExit(f"generate: {name} has no comment in hypomnesis.h: its registry in abi/ needs a meaning")
         row = re.match(r"( *\S+ +)(\S+ +)(\S+ +)", lines[position - 1])
-        width = [len(part) for part in row.groups()]
-        number = f"{number:>{len(row[1].rstrip())}}".ljust(width[0])
-        lines.insert(position, f"{number}{name:<{width[1] - 1}} {since:<{width[2] - 1}} {header.meanings[name]}")
+        widths = [len(part) for part in row.groups()]
+        number = f"{number:>{len(row[1].rstrip())}}".ljust(widths[0])
+        lines.insert(position, f"{number}{name:<{widths[1] - 1}} {since:<{widths[2] - 1}} {header.meanings[name]}")
         position += 1
     return "\n".join(lines) + "\n"
 
@@ -68,6 +68,7 @@ def outputs(model):
     layouts = sorted((ROOT / "tests/abi").glob("layout_v*.c"),
                      key=lambda path: [int(number) for number in re.findall(r"\d+", path.stem)])
     texts = [path.read_text(encoding="utf-8") for path in layouts]
-    yield f"../tests/abi/{layouts[-1].name}", _layout(model.header, "".join(texts), texts[-1])
+    yield f"../tests/abi/{layouts[-1].name}", _extend_layout(model.header, "".join(texts), texts[-1])
     for name, pattern in consistency.REGISTRIES.items():
-        yield f"../abi/{name}", _registry(model.header, pattern, (ROOT / "abi" / name).read_text(encoding="utf-8"))
+        text = (ROOT / "abi" / name).read_text(encoding="utf-8")
+        yield f"../abi/{name}", _extend_registry(model.header, pattern, text)

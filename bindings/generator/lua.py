@@ -4,9 +4,9 @@
 constants.lua  every constant
 cdef.lua       declarations of the header as LuaJIT reads them
 records.lua    for LuaJIT: records of its FFI as tables, and texts of a snapshot
-types.lua      what tables of records hold, for language servers
+types.lua      the fields of the tables of records, for language servers
 """
-from .text import Words, camel, notice, sentence, wrapped
+from .text import Words, camel, make_sentence, notice, wrap_comment
 
 
 def _constants(model):
@@ -33,7 +33,7 @@ def _cdef(model):
             yield f"  {field.type} {field.name}{count};"
         yield f"}} {struct.name};"
     for function in header.functions.values():
-        parameters = ", ".join(f"{p.type} {p.name}" for p in function.parameters) or "void"
+        parameters = ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters) or "void"
         yield f"{function.result} {function.name}({parameters});"
     yield "]],"
     yield "}"
@@ -73,7 +73,7 @@ def _records(model):
 
 
 def text_name(text):
-    """name of process_name: a usage is a process'."""
+    """name for process_name, as a usage belongs to a process."""
     return text.name.removeprefix("process_")
 
 
@@ -81,10 +81,10 @@ TYPES = {"f64": "number", "text": "string"}
 
 
 def _types(model):
-    def prefix(one):
-        return f"{one.prefix.removeprefix('HMN_')}*"
+    def prefix(enumeration):
+        return f"{enumeration.prefix.removeprefix('HMN_')}*"
 
-    words = Words(model, prefix, lambda one, member: member.name.removeprefix("HMN_"),
+    words = Words(model, prefix, lambda enumeration, member: member.name.removeprefix("HMN_"),
                   lambda record: f"hypomnesis.{camel(record.name)}", lambda record, name: name)
     yield "---@meta"
     for record in model.records.values():
@@ -92,13 +92,14 @@ def _types(model):
             continue
         absent = " What is not known is nil." if any(field.bit for field in record.fields) else ""
         yield ""
-        yield from wrapped(f"{sentence(words(record.comment, record))}{absent}", "---")
+        yield from wrap_comment(f"{make_sentence(words(record.comment, record))}{absent}", "---")
         yield f"---@class hypomnesis.{camel(record.name)}"
         for field in record.fields:
-            comment = words.of_field(record, field)
-            one = model.enumerations.get(field.enumeration)
-            if one and not comment.startswith("the "):
-                comment = f"{prefix(one)}{'; ' if ':' in comment else ': '}{comment}" if comment else prefix(one)
+            comment = words.describe_field(record, field)
+            enumeration = model.enumerations.get(field.enumeration)
+            if enumeration and not comment.startswith("the "):
+                joint = "; " if ":" in comment else ": "
+                comment = f"{prefix(enumeration)}{joint}{comment}" if comment else prefix(enumeration)
             kind = f"{TYPES.get(field.kind, 'integer')}{'?' if field.bit else ''}"
             yield f"---@field {field.name} {kind} {comment}".rstrip()
         for text in record.texts:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Enumerations and result structs of include/hypomnesis.h, as every language is written from them.
+"""Enumerations and result structs of include/hypomnesis.h, from which the files of every language are written.
 
-A field's enumeration is what its comment begins with: HMN_DEVICE_FORM_*, or the first of several and "…". `notes`
-and `backend` have theirs by name, hmn_status by type. A text that a snapshot has of each usage or metric
-(HMN_TEXT_*) is a field of that record, too: its comment begins with "of usage i:".
+The comment of a field begins with its enumeration: HMN_DEVICE_FORM_*, or the first of several members and "…".
+`notes` and `backend` have theirs by name, hmn_status by type. A text that a snapshot has for each usage or metric
+(HMN_TEXT_*) is also a field of that record: its comment begins with "of usage i:".
 """
 import dataclasses
 import re
@@ -30,7 +30,7 @@ class Member:
     word: str  # DISCRETE
     value: str  # as the header writes it
     comment: str
-    fields: list[str]  # of a presence bit
+    fields: list[str]  # that a presence bit guards
 
 
 @dataclasses.dataclass
@@ -41,7 +41,7 @@ class Enumeration:
     is_bits: bool
     members: list[Member]
     record: str | None = None  # "pool" of HMN_POOL_HAS_*
-    is_presence: bool = False  # bits of `present`, of which there are 64
+    is_presence: bool = False  # bits of `present`, which has 64
 
 
 @dataclasses.dataclass
@@ -77,33 +77,33 @@ class Model:
     def __init__(self, path):
         self.header = headers.parse(path)
         self.enumerations = {}
-        found = [one for one in self.header.enumerations
-                 if not re.fullmatch(r"HMN_\w+_SIZE_V\d+", one.members[0].name)]
-        prefixes = [_prefix([member.name for member in one.members]) for one in found]
-        for one, prefix in zip(found, prefixes):
-            self._add(one, prefix, prefixes.count(prefix) > 1)
+        enumerations = [enumeration for enumeration in self.header.enumerations
+                        if not re.fullmatch(r"HMN_\w+_SIZE_V\d+", enumeration.members[0].name)]
+        prefixes = [_common_prefix([member.name for member in enumeration.members]) for enumeration in enumerations]
+        for enumeration, prefix in zip(enumerations, prefixes):
+            self._add(enumeration, prefix, prefixes.count(prefix) > 1)
         self.records = {name.removeprefix("hmn_"): self._record(struct)
                         for name, struct in self.header.structs.items() if name not in INPUTS}
         self.member = {member.name: (enumeration, member) for enumeration in self.enumerations.values()
                        for member in enumeration.members}
-        # Records whose missing fields a diagnostic names; of a metric it names the metric.
-        self.collected = [name for name in self.records
-                          if any(parameter.type == f"hmn_{name} *" and parameter.name == "out"
-                                 for function in self.header.functions.values()
-                                 if function.name.startswith("hmn_snapshot_")
-                                 for parameter in function.parameters)
-                          and name not in ("snapshot_info", "diagnostic", "metric")]
+        # Records whose missing fields a diagnostic names; for a metric it names the metric.
+        self.snapshot_records = [name for name in self.records
+                                 if any(parameter.type == f"hmn_{name} *" and parameter.name == "out"
+                                        for function in self.header.functions.values()
+                                        if function.name.startswith("hmn_snapshot_")
+                                        for parameter in function.parameters)
+                                 and name not in ("snapshot_info", "diagnostic", "metric")]
 
     def presence(self, record):
         """The enumeration of a record's presence bits, or None."""
         return self.enumerations.get(f"{record}_has")
 
-    def bits_of(self, c_name):
+    def presence_bits(self, c_name):
         struct = self.header.structs[c_name]
         return {} if c_name in INPUTS else presence.bits(self.header.constants, struct)
 
-    def _add(self, found, prefix, is_shared):
-        is_bits = all("<<" in member.value for member in found.members)
+    def _add(self, enumeration, prefix, is_shared):
+        is_bits = all("<<" in member.value for member in enumeration.members)
         tag = TAGS.get(prefix, prefix.removeprefix("HMN_").strip("_").lower())
         if is_shared and is_bits:  # HMN_SAMPLER_* are flags and states
             tag += "_flags"
@@ -115,13 +115,13 @@ class Model:
             for field, bit in presence.bits(self.header.constants, self.header.structs[f"hmn_{record}"]).items():
                 fields.setdefault(bit, []).append(field)
         self.enumerations[tag] = Enumeration(
-            tag, prefix, found.comment, is_bits,
+            tag, prefix, enumeration.comment, is_bits,
             [Member(member.name, member.name.removeprefix("HMN_" if member.name == "HMN_OK" else prefix),
                     member.value, member.comment, fields.get(member.name, []))
-             for member in found.members], record, found.members[0].name in self.header.presence)
+             for member in enumeration.members], record, enumeration.members[0].name in self.header.presence)
 
     def _record(self, struct):
-        bits = self.bits_of(struct.name)
+        bits = self.presence_bits(struct.name)
         comment = re.sub(r" ?(?:(?:Out|In|Result|Input)\b[^.]*\.)?(?: @since [\d.]+)?$", "", struct.comment)
         name = struct.name.removeprefix("hmn_")
         return Record(struct.name, name, comment,
@@ -131,7 +131,7 @@ class Model:
                       list(self._texts(name)))
 
     def _field(self, struct, field, bit):
-        tag, comment = self._enumeration_of(field)
+        tag, comment = self._find_enumeration(field)
         if field.type == "hmn_flags" and not tag:
             raise SystemExit(f"generate: {struct.name}.{field.name} is a set of bits: begin its comment in "
                              "hypomnesis.h with whose they are, for instance HMN_NOTE_*")
@@ -141,26 +141,27 @@ class Model:
             comment = comment.removeprefix("1: ")
         return Field(field.name, field.type, field.count, kind, bit, tag, comment)
 
-    def _enumeration_of(self, field):
-        """(tag, the rest of the comment)"""
-        by_name = "status" if field.type == "hmn_status" else {"notes": "note", "backend": "backend"}.get(field.name)
+    def _find_enumeration(self, field):
+        """(its tag, the rest of the comment)"""
+        tag = "status" if field.type == "hmn_status" else {"notes": "note", "backend": "backend"}.get(field.name)
         match = re.match(r"(the )?(HMN_\w+_)\*(?: bit)?|(HMN_\w+) ?…", field.comment)
         if match and match[1]:
             rest = field.comment
         else:
             rest = re.sub(r"^[ :,]+", "", field.comment[match.end():] if match else field.comment)
-        if by_name:
-            return by_name, rest
+        if tag:
+            return tag, rest
         if not match:
             return None, field.comment
-        found = [one for one in self.enumerations.values()
-                 if one.prefix == match[2] or any(member.name == match[3] for member in one.members)]
-        if len(found) > 1:  # flags and states
-            found = [one for one in found if one.is_bits == (field.type in ("hmn_flags", "hmn_fields"))]
-        if not found:
+        enumerations = [enumeration for enumeration in self.enumerations.values() if enumeration.prefix == match[2]
+                        or any(member.name == match[3] for member in enumeration.members)]
+        if len(enumerations) > 1:  # flags and states
+            is_bits = field.type in ("hmn_flags", "hmn_fields")
+            enumerations = [enumeration for enumeration in enumerations if enumeration.is_bits == is_bits]
+        if not enumerations:
             raise SystemExit(f"generate: the comment of {field.name} names {match[0]}, and hypomnesis.h has no such "
                              "enumeration")
-        return found[0].tag, rest
+        return enumerations[0].tag, rest
 
     def _texts(self, record):
         for member in self.enumerations["text"].members:
@@ -173,13 +174,13 @@ class Model:
                            member.comment[match.end():])
 
 
-def _prefix(names):
-    """HMN_DEVICE_FORM_ of HMN_DEVICE_FORM_UNKNOWN, HMN_DEVICE_FORM_DISCRETE; of a status HMN_E_."""
+def _common_prefix(names):
+    """HMN_DEVICE_FORM_ for HMN_DEVICE_FORM_UNKNOWN, HMN_DEVICE_FORM_DISCRETE; HMN_E_ for statuses."""
     if names[0] == "HMN_OK":
         return "HMN_E_"
-    has = re.match(r"HMN_\w+?_HAS_", names[0])
-    if has:
-        return has[0]
+    match = re.match(r"HMN_\w+?_HAS_", names[0])
+    if match:
+        return match[0]
     words = [name.split("_") for name in names]
     common = 0
     while all(len(word) > common + 1 and word[common] == words[0][common] for word in words):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Fields of a presence bit. HMN_POOL_HAS_FREE is the bit of `free`, or of `free` with a unit: free_bytes."""
+"""The fields that a presence bit guards: HMN_POOL_HAS_FREE guards `free`, or `free` with a unit: free_bytes."""
 
 UNITS = ("", "_bytes", "_percent", "_celsius", "_watts", "_joules", "_mhz", "_index", "_ns")
 
-# Bits whose fields are not simply called like them.
-FIELDS_OF_BIT = {
+# Bits whose fields are not named after them.
+BIT_FIELDS = {
     "HMN_DELTA_HAS_DEVICE": ["device_bytes"],
     "HMN_DEVICE_HAS_PCI": ["pci_bus_id"],
     "HMN_DEVICE_HAS_PCI_DEVICE": ["pci_device"],
@@ -30,19 +30,19 @@ FIELDS_OF_BIT = {
 }
 
 
-def fields_of(bit, word, struct):
-    if bit in FIELDS_OF_BIT:
-        return FIELDS_OF_BIT[bit]
+def find_fields(bit, word, struct):
+    if bit in BIT_FIELDS:
+        return BIT_FIELDS[bit]
     names = [field.name for field in struct.fields]
-    found = [word + unit for unit in UNITS if word + unit in names]
-    if len(found) != 1:
-        raise SystemExit(f"generate: {bit} names {' and '.join(found) or 'no field'} of {struct.name}: name the "
+    matches = [word + unit for unit in UNITS if word + unit in names]
+    if len(matches) != 1:
+        raise SystemExit(f"generate: {bit} names {' and '.join(matches) or 'no field'} of {struct.name}: name the "
                          "bit like its field, or list its fields in bindings/generator/presence.py")
-    return found
+    return matches
 
 
 def bits(constants, struct):
     """field -> its bit of `present`"""
     prefix = f"{struct.name.upper()}_HAS_"
     return {name: bit for bit in constants if bit.startswith(prefix)
-            for name in fields_of(bit, bit[len(prefix):].lower(), struct)}
+            for name in find_fields(bit, bit[len(prefix):].lower(), struct)}

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """python/hypomnesis/_constants.py  enumerations
-python/hypomnesis/_records.py    records as frozen dataclasses, and what makes each of its raw values
+python/hypomnesis/_records.py    records as frozen dataclasses, with functions that make them from raw values
 """
-from .text import Words, camel, commented, notice, sentence, wrapped
+from .text import Words, add_comment, camel, make_sentence, notice, wrap_comment
 
-# Enumerations whose class is not called as in the header; None: an argument or a field has another way for it.
+# Enumerations whose class is not named as in the header; None: an argument or a field replaces the enumeration.
 ENUMERATIONS = {
     "account": "Accounting", "delta_scope": "Scope", "run_state": "State", "power_reading": "Power", "line": "LineFlag",
     "native": "NativeDomain", "context": "ContextFlag", "path": "Place",
     "pool": "PoolKind", "metric": "MetricId", "usage_kind": "UsageKind", "name_state": "NameState",
     "snapshot": "SnapshotFlag", "sampler": "SamplerFlag", "sampler_state": "SamplerState", "cache": "CacheKind",
     "spill_state": "SpillState", "spill_by": "SpillRule", "attention": None, "text": None, "tracker": None}
-# What a snapshot adds to a record, filled by a hand-written function that makes one.
+# What a snapshot adds to a record; a hand-written function fills it.
 ADDED = {"device": """\
     # in a snapshot, as far as it collected them
     pools: tuple[Pool, ...] = ()  # the main pool first
@@ -24,7 +24,7 @@ ADDED = {"device": """\
     def main_pool(self) -> Pool | None:
         \"\"\"The pool that allocations come from; None when no pool of the device is known.\"\"\"
         return next((pool for pool in self.pools if pool.is_main), None)"""}
-# An exception is made of it.
+# Records that become exceptions.
 NO_RECORDS = ("error",)
 
 TYPES = {"f64": "float", "text": "str", "bool": "bool"}
@@ -34,14 +34,15 @@ class _Writer:
     def __init__(self, model):
         self.model = model
         self.classes = {}
-        for one in model.enumerations.values():
-            name = ENUMERATIONS.get(one.tag, camel(one.tag))
-            if one.record:
-                name = f"{camel(one.record)}Field" if one.record in model.collected else None
+        for enumeration in model.enumerations.values():
+            name = ENUMERATIONS.get(enumeration.tag, camel(enumeration.tag))
+            if enumeration.record:
+                name = f"{camel(enumeration.record)}Field" if enumeration.record in model.snapshot_records else None
             if name:
-                self.classes[one.tag] = name
-        self.words = Words(model, lambda one: self.classes.get(one.tag),
-                           lambda one, member: one.tag in self.classes and f"{self.classes[one.tag]}.{member.word}",
+                self.classes[enumeration.tag] = name
+        self.words = Words(model, lambda enumeration: self.classes.get(enumeration.tag),
+                           lambda enumeration, member: enumeration.tag in self.classes
+                           and f"{self.classes[enumeration.tag]}.{member.word}",
                            lambda record: camel(record.name), lambda record, name: name)
 
     def constants(self):
@@ -50,21 +51,22 @@ class _Writer:
         yield from ("from enum import IntEnum, IntFlag", "", "from ._native import raw", "", "__all__ = [")
         yield from (f'    "{name}",' for name in sorted(self.classes.values()))
         yield "]"
-        for tag, one in enumerations.items():
+        for tag, enumeration in enumerations.items():
             yield from ("", "")
-            yield f"class {self.classes[tag]}({'IntFlag' if one.is_bits else 'IntEnum'}):"
-            comment = f"Fields of a {camel(one.record)}, as a Diagnostic names them." if one.record else \
-                self.words.of_enumeration(one)
-            yield from wrapped(f'{comment}"""', '    """', "    ")
+            yield f"class {self.classes[tag]}({'IntFlag' if enumeration.is_bits else 'IntEnum'}):"
+            comment = self.words.describe_enumeration(enumeration)
+            if enumeration.record:
+                comment = f"Fields of a {camel(enumeration.record)}, as a Diagnostic names them."
+            yield from wrap_comment(f'{comment}"""', '    """', "    ")
             yield ""
-            record = self.model.records.get(one.record)
-            for member in one.members:
-                yield from commented(f"    {member.word} = raw.{member.name.removeprefix('HMN_')}",
-                                     self.words(member.comment, record), "#")
+            record = self.model.records.get(enumeration.record)
+            for member in enumeration.members:
+                yield from add_comment(f"    {member.word} = raw.{member.name.removeprefix('HMN_')}",
+                                       self.words(member.comment, record), "#")
 
     def _comment(self, record, field):
-        """An enumeration's number is an int here: its comment names the enumeration."""
-        comment, name = self.words.of_field(record, field), self.classes.get(field.enumeration)
+        """An enumeration's number is an int here, so its comment names the enumeration."""
+        comment, name = self.words.describe_field(record, field), self.classes.get(field.enumeration)
         if not name or comment.startswith("the "):
             return comment
         return f"{name}{'; ' if ':' in comment else ': '}{comment}" if comment else name
@@ -73,17 +75,17 @@ class _Writer:
         yield from ("", "", "@dataclass(frozen=True, slots=True)")
         yield f"class {camel(record.name)}:"
         absent = " None: not known." if any(field.bit for field in record.fields) else ""
-        yield from wrapped(f'{sentence(self.words(record.comment, record))}{absent}"""', '    """', "    ")
+        yield from wrap_comment(f'{make_sentence(self.words(record.comment, record))}{absent}"""', '    """', "    ")
         yield ""
         for field in record.fields:
             kind = TYPES.get(field.kind, "int")
-            yield from commented(f"    {field.name}: {kind}{' | None' if field.bit else ''}",
-                                 self._comment(record, field), "#")
+            yield from add_comment(f"    {field.name}: {kind}{' | None' if field.bit else ''}",
+                                   self._comment(record, field), "#")
         if record.name in ADDED:
             yield ADDED[record.name]
         for text in record.texts:
-            yield from commented(f"    {text.name}: str | None = None",
-                                 f"in a snapshot: {self.words(text.comment, record)}", "#")
+            yield from add_comment(f"    {text.name}: str | None = None",
+                                   f"in a snapshot: {self.words(text.comment, record)}", "#")
 
     def _maker(self, record):
         name, cls = record.name, camel(record.name)

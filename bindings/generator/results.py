@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""../src/api/result_fields.def   the fields of each result that have a presence bit, so that the library sets none of a
-field past a caller's struct"""
+"""../src/api/result_fields.def   the fields of each result that have a presence bit, so that the library sets no bit of
+a field past the end of a caller's struct"""
 from .text import notice
 
 
 def _results(model):
     for record in model.records.values():
-        bits = model.bits_of(record.c_name)
+        bits = model.presence_bits(record.c_name)
         if bits:
             yield ""
             yield f"HMN_RESULT({record.c_name},"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What SWIG reads.
+"""Input files of SWIG.
 
 swig/records.i      the result structs, each field with its presence bit
-swig/records_lua.i  the same as plain tables of Lua
-swig/values.i       the same as tables in C, for languages that take a record's values at once
+swig/records_lua.i  the same as plain Lua tables
+swig/values.i       the same as tables in C, for languages that copy all values of a record at once
 swig/constants.i    every constant
 """
 from .lua import text_name
 from .text import notice
 
-LUA_MEMBERS = {"device": 4}  # what a snapshot's copy adds: pools, metrics, telemetry, own usage
+LUA_MEMBERS = {"device": 4}  # fields that the copy of a snapshot adds: pools, metrics, telemetry, own usage
 
 
 def _kind(field):
@@ -38,7 +38,7 @@ def _lua_kind(field):
 
 
 def _lua_records(model):
-    """C: a record as a table of Lua."""
+    """C functions that push a record as a Lua table."""
     for record in model.records.values():
         always = sum(field.bit is None for field in record.fields)
         optional = " + hmn_lua_count(record->present)" if always < len(record.fields) else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Comments of the header in the words of a language, and lines in columns."""
+"""The header's comments in the terms of a language, and aligned columns."""
 import re
 import textwrap
 
@@ -14,88 +14,93 @@ def notice(mark):
 
 
 def camel(name):
-    """ProcessMemory of process_memory."""
+    """ProcessMemory for process_memory."""
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def sentence(words):
-    """A comment as a sentence of its own; a name in front stays: struct_size, macOS."""
-    if re.match(r"[a-z]+\b(?!_)", words):
-        words = words[:1].upper() + words[1:]
-    return words if not words or words.endswith((".", "…")) else f"{words}."
+def make_sentence(comment):
+    """A comment as a sentence of its own; a leading name keeps its spelling: struct_size, macOS."""
+    if re.match(r"[a-z]+\b(?!_)", comment):
+        comment = comment[:1].upper() + comment[1:]
+    return comment if not comment or comment.endswith((".", "…")) else f"{comment}."
 
 
-def lowered(sentence_):
-    """A sentence as it goes on behind a colon; an acronym or a name stays."""
-    return sentence_ if sentence_[1:2].isupper() else sentence_[:1].lower() + sentence_[1:]
+def lower_first(sentence):
+    """A sentence as it continues after a colon; a leading acronym or name keeps its spelling."""
+    return sentence if sentence[1:2].isupper() else sentence[:1].lower() + sentence[1:]
 
 
-def wrapped(words, first, other=None, width=WIDTH):
-    """Lines of a comment; `first` and `other` are what its lines begin with."""
-    return textwrap.wrap(words, width, initial_indent=first, subsequent_indent=other or first,
+def wrap_comment(comment, first, rest=None, width=WIDTH):
+    """Lines of a comment; the first one begins with `first`, the others with `rest`."""
+    return textwrap.wrap(comment, width, initial_indent=first, subsequent_indent=rest or first,
                          break_long_words=False, break_on_hyphens=False)
 
 
-def commented(line, words, mark, width=WIDTH):
-    """A line with its comment: behind it where there is space, else above."""
-    if not words:
+def add_comment(line, comment, mark, width=WIDTH):
+    """A line with its comment: after it where there is space, else above it."""
+    if not comment:
         return [line]
-    if len(line) + len(mark) + len(words) + 3 <= width:
-        return [f"{line}  {mark} {words}"]
+    if len(line) + len(mark) + len(comment) + 3 <= width:
+        return [f"{line}  {mark} {comment}"]
     indent = re.match(r"\s*", line)[0]
-    return [*wrapped(words, f"{indent}{mark} ", width=width), line]
+    return [*wrap_comment(comment, f"{indent}{mark} ", width=width), line]
 
 
 class Words:
-    """Comments as a language writes them. Each of the functions gives the language's spelling, or None where
-    the language has no such thing; then the header's stays."""
+    """Comments with the names of a language. Each of the functions returns the language's spelling of a name, or None
+    where the language has no such thing, which keeps the header's."""
 
     def __init__(self, model, enumeration, member, record, field):
         self.model, self.enumeration, self.member = model, enumeration, member
         self.record, self.field = record, field
 
-    def of_field(self, record, field):
-        """A field's comment, where members of its enumeration may stand by their words alone."""
-        one = self.model.enumerations.get(field.enumeration)
-        return self._with_members(one, self(field.comment, record))
+    def describe_field(self, record, field):
+        """A field's comment, in which members of its enumeration may be named by their words alone."""
+        enumeration = self.model.enumerations.get(field.enumeration)
+        return self._spell_members(enumeration, self(field.comment, record))
 
-    def of_enumeration(self, one):
-        """Its comment, or what it is in the header."""
-        return self._with_members(one, self(one.comment)) or f"{one.prefix}* of hypomnesis.h."
+    def describe_enumeration(self, enumeration):
+        """An enumeration's comment, or its name in the header."""
+        comment = self._spell_members(enumeration, self(enumeration.comment))
+        return comment or f"{enumeration.prefix}* of hypomnesis.h."
 
-    def _with_members(self, one, comment):
-        members = {member.word: member for member in one.members} if one else {}
-        return re.sub(r"(?<![\w.:])[A-Z][A-Z\d_]+\b(?![\w.(\"])",
-                      lambda word: (self.member(one, members[word[0]]) if word[0] in members else None) or word[0],
-                      comment)
+    def _spell_members(self, enumeration, comment):
+        members = {member.word: member for member in enumeration.members} if enumeration else {}
+
+        def spell(match):
+            word = match[0]
+            return (self.member(enumeration, members[word]) if word in members else None) or word
+
+        return re.sub(r"(?<![\w.:])[A-Z][A-Z\d_]+\b(?![\w.(\"])", spell, comment)
 
     def __call__(self, comment, record=None):
         records = [record] if record else self.model.records.values()
-        fields = {field.name for one in records for field in (*one.fields, *one.texts)}
+        fields = {field.name for owner in records for field in (*owner.fields, *owner.texts)}
 
-        def spelled(match):
-            found, model = match[0], self.model
-            quoted = found.strip("`")
-            if quoted in fields and (found != quoted or "_" in quoted):
-                other = self.field(record, quoted)
-                return found if other == quoted else other
-            if found.startswith("hmn_"):
-                other = model.records.get(found.removeprefix("hmn_"))
-                return other and self.record(other) or found
-            one, member = model.member.get(match[3] or found, (None, None))
+        def spell(match):
+            word, model = match[0], self.model
+            name = word.strip("`")
+            if name in fields and (word != name or "_" in name):
+                spelling = self.field(record, name)
+                return word if spelling == name else spelling
+            if word.startswith("hmn_"):
+                struct = model.records.get(word.removeprefix("hmn_"))
+                return struct and self.record(struct) or word
+            enumeration, member = model.member.get(match[3] or word, (None, None))
             if match[2]:
-                one = next((one for one in model.enumerations.values() if one.prefix == match[2]), None)
+                enumeration = next((candidate for candidate in model.enumerations.values()
+                                    if candidate.prefix == match[2]), None)
             if match[2] or match[3]:
-                return one and self.enumeration(one) or found
-            return member and self.member(one, member) or found
+                return enumeration and self.enumeration(enumeration) or word
+            return member and self.member(enumeration, member) or word
 
         return re.sub(r"(?<!\[)(?:(HMN_)\*|(HMN_\w+_)\*|(HMN_\w+) ?…|HMN_\w+|hmn_\w+|`\w+`|\b[a-z]\w*)",
-                      spelled, comment)
+                      spell, comment)
 
 
-def columns(rows, indent):
-    """Lines of cells, as gofmt lays them out: a column is as wide as its cells in the rows around that have one
-    behind it."""
+def align_columns(rows, indent):
+    """Lines of cells, as gofmt aligns them: a column is as wide as the cells of adjacent rows that have a cell after
+    it."""
     rows = [[cell for cell in row if cell] for row in rows]
     widths = [[0] * len(row) for row in rows]
     for column in range(max(map(len, rows), default=1) - 1):
@@ -107,5 +112,5 @@ def columns(rows, indent):
             for row in range(start, end):
                 widths[row][column] = max(len(other[column]) for other in rows[start:end])
             start = max(end, start + 1)
-    return [indent + " ".join(cell.ljust(width) for cell, width in zip(row, widths[at])).rstrip()
-            for at, row in enumerate(rows)]
+    return [indent + " ".join(cell.ljust(width) for cell, width in zip(row, widths[index])).rstrip()
+            for index, row in enumerate(rows)]

@@ -35,17 +35,17 @@ func readFacts(t *testing.T) facts {
 	if os.IsNotExist(err) {
 		t.Skip("abi.json is not part of the module")
 	}
-	var found facts
+	var result facts
 	if err == nil {
-		err = json.Unmarshal(text, &found)
+		err = json.Unmarshal(text, &result)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return result
 }
 
-// Words that Go does not write with one capital.
+// Words that Go spells with other capitals than the first letter.
 var capitals = map[string]string{"amd": "AMD", "amdgpu": "AMDGPU", "cuda": "CUDA", "gpu": "GPU", "id": "ID", "kfd": "KFD", "mhz": "MHz",
 	"drm": "DRM", "npu": "NPU", "numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
 	"ecc": "ECC", "rocm": "ROCm", "sm": "SM", "soc": "SoC", "rpm": "RPM", "smi": "SMI", "uid": "UID", "uuid": "UUID", "vram": "VRAM",
@@ -64,7 +64,7 @@ func goName(name string) string {
 	return strings.Join(words, "")
 }
 
-// goConstant is what Go calls a constant of C; "" for one that it has no use for.
+// goConstant returns the name in Go of a constant of C; "" for one that Go does not need.
 func goConstant(name string) string {
 	name = strings.TrimPrefix(name, "HMN_")
 	switch {
@@ -78,54 +78,54 @@ func goConstant(name string) string {
 		return "Status" + goName(name[2:])
 	}
 	translated := goName(name)
-	for _, inside := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas", "SamplerInfoHas", "PeakHas", "TrackerInfoHas", "TrackerLimited",
-		"SpillSampleHas", "SpillInfoHas", "EpisodeHas"} {
-		if strings.HasPrefix(translated, inside) {
+	for _, prefix := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas", "SamplerInfoHas", "PeakHas",
+		"TrackerInfoHas", "TrackerLimited", "SpillSampleHas", "SpillInfoHas", "EpisodeHas"} {
+		if strings.HasPrefix(translated, prefix) {
 			return strings.ToLower(translated[:1]) + translated[1:]
 		}
 	}
 	return translated
 }
 
-func constantsOf(t *testing.T, file string) map[string]int64 {
-	set := token.NewFileSet()
-	parsed, err := parser.ParseFile(set, file, nil, 0)
+func readConstants(t *testing.T, file string) map[string]int64 {
+	files := token.NewFileSet()
+	syntax, err := parser.ParseFile(files, file, nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pack, err := new(types.Config).Check("constants", set, []*ast.File{parsed}, nil)
+	pkg, err := new(types.Config).Check("constants", files, []*ast.File{syntax}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]int64{}
-	for _, name := range pack.Scope().Names() {
-		if named, ok := pack.Scope().Lookup(name).(*types.Const); ok {
-			found[name], _ = constant.Int64Val(named.Val())
+	constants := map[string]int64{}
+	for _, name := range pkg.Scope().Names() {
+		if object, ok := pkg.Scope().Lookup(name).(*types.Const); ok {
+			constants[name], _ = constant.Int64Val(object.Val())
 		}
 	}
-	return found
+	return constants
 }
 
-func TestABIConstants(t *testing.T) {
-	own := constantsOf(t, "constants.go")
+func TestABIConstantsAreThoseOfTheHeader(t *testing.T) {
+	constants := readConstants(t, "constants.go")
 	for name, value := range readFacts(t).Constants {
 		translated := goConstant(name)
 		if translated == "" {
 			continue
 		}
-		if got, ok := own[translated]; !ok {
+		if actual, ok := constants[translated]; !ok {
 			t.Errorf("%s: no %s", name, translated)
-		} else if got != value {
-			t.Errorf("%s is %d, %s is %d", name, value, translated, got)
+		} else if actual != value {
+			t.Errorf("%s is %d, %s is %d", name, value, translated, actual)
 		}
-		delete(own, translated)
+		delete(constants, translated)
 	}
-	for name := range own {
+	for name := range constants {
 		t.Errorf("%s is not in the header", name)
 	}
 }
 
-// makers make each public record of its raw one.
+// makers are the functions that make the public records from raw ones.
 var makers = map[string]interface{}{
 	"hmn_backend_info": newBackendInfo, "hmn_process_memory": newProcessMemory,
 	"hmn_system_memory": newSystemMemory, "hmn_device": newDevice, "hmn_pool": newPool,
@@ -134,14 +134,14 @@ var makers = map[string]interface{}{
 	"hmn_spill_info": newSpillInfo, "hmn_episode": newEpisode, "hmn_tracker_info": newTrackerInfo, "hmn_tag": newTag, "hmn_error": newError,
 }
 
-// inputs are no results, as all options are.
+// inputs are structs that are not results; neither are those that end in _options.
 var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true,
 	"hmn_metric_key": true, "hmn_reason_key": true}
 
 var hidden = map[string]bool{"struct_size": true, "present": true, "reserved0": true}
 
-// set writes something into a field of a raw record that its zero is not.
-func set(field reflect.Value) {
+// setNonZero sets a field of a raw record to a value that is not its zero.
+func setNonZero(field reflect.Value) {
 	switch field.Kind() {
 	case reflect.Array:
 		field.Index(0).SetUint('x')
@@ -154,17 +154,17 @@ func set(field reflect.Value) {
 	}
 }
 
-// isAbsent reports whether a public field gives nothing.
+// isAbsent reports whether a public field is an absent Optional.
 func isAbsent(field reflect.Value) bool {
 	present := field.MethodByName("Present")
 	return present.IsValid() && !present.Call(nil)[0].Bool()
 }
 
-// Each field of each record is in the public type by its name, carries what C gave, and is there exactly
-// when its presence bit is set.
-func TestABIFields(t *testing.T) {
-	found := readFacts(t)
-	for name, record := range found.Structs {
+// Each field of each record is in the public type by its name, has the value that C set, and is present
+// exactly when its presence bit is set.
+func TestABIFieldsAreCopiedByPresence(t *testing.T) {
+	facts := readFacts(t)
+	for name, record := range facts.Structs {
 		if strings.HasSuffix(name, "_options") || inputs[name] {
 			continue
 		}
@@ -175,51 +175,51 @@ func TestABIFields(t *testing.T) {
 		}
 		for _, field := range record.Fields {
 			if !hidden[field.Name] {
-				checkField(t, found, name, field, maker)
+				checkField(t, facts, name, field, maker)
 			}
 		}
 	}
 }
 
-func checkField(t *testing.T, found facts, record string, field fact, maker reflect.Value) {
+func checkField(t *testing.T, header facts, record string, field fact, maker reflect.Value) {
 	convert := func(present uint32) reflect.Value {
-		from := reflect.New(maker.Type().In(0).Elem())
+		source := reflect.New(maker.Type().In(0).Elem())
 		words := strings.Split(field.Name, "_")
 		for i, word := range words {
 			words[i] = strings.ToUpper(word[:1]) + word[1:]
 		}
-		set(from.Elem().FieldByName(strings.Join(words, "")))
-		if bits := from.Elem().FieldByName("Present"); bits.IsValid() {
+		setNonZero(source.Elem().FieldByName(strings.Join(words, "")))
+		if bits := source.Elem().FieldByName("Present"); bits.IsValid() {
 			bits.SetUint(uint64(present))
 		}
-		made := reflect.Indirect(maker.Call([]reflect.Value{from})[0])
-		kind, ok := made.Type().FieldByName(goName(field.Name))
+		result := reflect.Indirect(maker.Call([]reflect.Value{source})[0])
+		kind, ok := result.Type().FieldByName(goName(field.Name))
 		if !ok {
-			t.Fatalf("%s.%s is not in %v", record, field.Name, made.Type())
+			t.Fatalf("%s.%s is not in %v", record, field.Name, result.Type())
 		}
 		if tag := kind.Tag.Get("json"); tag != field.Name {
 			t.Errorf("%s.%s is tagged %q", record, field.Name, tag)
 		}
-		return made.FieldByIndex(kind.Index)
+		return result.FieldByIndex(kind.Index)
 	}
 	if field.Present == nil {
-		if got := convert(0); isAbsent(got) || got.IsZero() {
+		if value := convert(0); isAbsent(value) || value.IsZero() {
 			t.Errorf("%s.%s has no presence bit and is lost", record, field.Name)
 		}
 		return
 	}
-	bit := uint32(found.Constants[*field.Present])
-	if got := convert(^bit); !isAbsent(got) {
+	bit := uint32(header.Constants[*field.Present])
+	if value := convert(^bit); !isAbsent(value) {
 		t.Errorf("%s.%s is there without %s", record, field.Name, *field.Present)
 	}
-	if got := convert(bit); isAbsent(got) || got.MethodByName("Get").Call(nil)[0].IsZero() {
+	if value := convert(bit); isAbsent(value) || value.MethodByName("Get").Call(nil)[0].IsZero() {
 		t.Errorf("%s.%s is not there with %s", record, field.Name, *field.Present)
 	}
 }
 
-// Each status of the header has its error, and nothing else has.
-func TestABIStatuses(t *testing.T) {
-	seen := map[error]Status{}
+// Each status of the header has an error of its own, and there are no other errors.
+func TestABIStatusesHaveOneErrorEach(t *testing.T) {
+	statuses := map[error]Status{}
 	for name, value := range readFacts(t).Constants {
 		if !strings.HasPrefix(name, "HMN_E_") || strings.Contains(name, "_SIZE_V") {
 			continue
@@ -227,80 +227,80 @@ func TestABIStatuses(t *testing.T) {
 		status := Status(value)
 		failure := raw.NewError()
 		failure.Status = int32(value)
-		_, err := checked(0, failure)
+		_, err := checkResult(0, failure)
 		sentinel := sentinels[status]
 		if sentinel == nil || !isError(err, sentinel) {
 			t.Errorf("%s: %v is no %v", name, err, sentinel)
 		}
-		if other, twice := seen[sentinel]; twice {
+		if other, exists := statuses[sentinel]; exists {
 			t.Errorf("%v and %v have one error", status, other)
 		}
-		seen[sentinel] = status
+		statuses[sentinel] = status
 		if status.String() != name {
 			t.Errorf("%d is %v, not %s", value, status, name)
 		}
 	}
-	if len(seen) != len(sentinels) {
-		t.Errorf("%d statuses, %d errors", len(seen), len(sentinels))
+	if len(statuses) != len(sentinels) {
+		t.Errorf("%d statuses, %d errors", len(statuses), len(sentinels))
 	}
 }
 
-// The C functions of the raw layer that Go can call, and those inside of them.
+// Starts of the C functions of the raw layer, of the wrappers that Go calls, and of the methods that they call.
 var (
 	start   = regexp.MustCompile(`(?m)^[A-Za-z].*\) ?\{$`)
 	wrapper = regexp.MustCompile(`_wrap_(\w+)_raw_[0-9a-f]+\(`)
 	method  = regexp.MustCompile(`^[\w *]*?\b(new_|delete_|Context_|Snapshot_|Sampler_|Spill_|Tracker_|)([a-z]\w*)\(`)
 )
 
-// rawNames are what Go calls the pieces of the raw layer that call a C function.
+// rawNames returns the names in Go of the pieces of the raw layer that call a C function.
 func rawNames(pieces []string, function string) map[string]bool {
 	names := map[string]bool{}
-	called := regexp.MustCompile(`\b` + function + `\(`)
+	call := regexp.MustCompile(`\b` + function + `\(`)
 	for _, piece := range pieces {
-		if !called.MatchString(piece) {
+		if !call.MatchString(piece) {
 			continue
 		}
-		if found := wrapper.FindStringSubmatch(piece); found != nil {
-			names[strings.ToUpper(found[1][:1])+found[1][1:]] = true
-		} else if found := method.FindStringSubmatch(piece); found != nil {
-			first := map[string]string{"new_": "New", "delete_": "Delete"}[found[1]]
-			words := strings.Split(found[2], "_")
+		if match := wrapper.FindStringSubmatch(piece); match != nil {
+			names[strings.ToUpper(match[1][:1])+match[1][1:]] = true
+		} else if match := method.FindStringSubmatch(piece); match != nil {
+			prefix := map[string]string{"new_": "New", "delete_": "Delete"}[match[1]]
+			words := strings.Split(match[2], "_")
 			for i, word := range words {
 				words[i] = strings.ToUpper(word[:1]) + word[1:]
 			}
-			names[first+strings.Join(words, "")] = true
+			names[prefix+strings.Join(words, "")] = true
 		}
 	}
 	return names
 }
 
-// selected are all names that follow a dot in the package's own code.
-func selected(t *testing.T) map[string]bool {
+// selectorNames returns all names that follow a dot in the package's own code.
+func selectorNames(t *testing.T) map[string]bool {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, set := map[string]bool{}, token.NewFileSet()
+	names, set := map[string]bool{}, token.NewFileSet()
 	for _, file := range files {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		parsed, err := parser.ParseFile(set, file, nil, 0)
+		syntax, err := parser.ParseFile(set, file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(parsed, func(node ast.Node) bool {
+		ast.Inspect(syntax, func(node ast.Node) bool {
 			if selector, ok := node.(*ast.SelectorExpr); ok {
-				found[selector.Sel.Name] = true
+				names[selector.Sel.Name] = true
 			}
 			return true
 		})
 	}
-	return found
+	return names
 }
 
-// Each function of the header is called by the raw layer, in something that this package calls.
-func TestABIFunctions(t *testing.T) {
+// Each function of the header is called by a part of the raw layer that this package calls.
+func TestABIFunctionsAreAllCalled(t *testing.T) {
 	functions := readFacts(t).Functions
 	code, err := os.ReadFile("internal/raw/generated.c")
 	if err != nil {
@@ -311,8 +311,8 @@ func TestABIFunctions(t *testing.T) {
 	for i := 1; i < len(starts); i++ {
 		pieces = append(pieces, string(code[starts[i-1][0]:starts[i][0]]))
 	}
-	used := selected(t)
-	reached := func(function string) bool {
+	used := selectorNames(t)
+	isReached := func(function string) bool {
 		for name := range rawNames(pieces, function) {
 			if used[name] {
 				return true
@@ -321,11 +321,11 @@ func TestABIFunctions(t *testing.T) {
 		return false
 	}
 	for function := range functions {
-		if !reached(function) {
+		if !isReached(function) {
 			t.Errorf("%s cannot be reached", function)
 		}
 	}
-	if len(functions) == 0 || reached("hmn_nothing") {
+	if len(functions) == 0 || isReached("hmn_nothing") {
 		t.Error("there is nothing to check")
 	}
 }

@@ -8,29 +8,29 @@ import (
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
-// copySnapshot copies all that a snapshot holds: one call for each kind of record, however many there are.
+// copySnapshot copies everything in a snapshot, with one call for each kind of record.
 func copySnapshot(native raw.Snapshot) (*Snapshot, error) {
 	failure := raw.NewError()
-	s := &Snapshot{info: converted(native.Info(failure), newSnapshotInfo)}
+	snapshot := &Snapshot{info: convertRecord(native.Info(failure), newSnapshotInfo)}
 	if record := native.Memory(failure); record != nil {
-		s.memory = Some(newProcessMemory(record))
+		snapshot.memory = Some(newProcessMemory(record))
 	}
 	if record := native.System(failure); record != nil {
-		s.system = Some(newSystemMemory(record))
+		snapshot.system = Some(newSystemMemory(record))
 	}
-	s.pools = copied(s.info.PoolCount, native.Pools, newPool, failure)
-	s.diagnostics = copied(s.info.DiagnosticCount, native.Diagnostics, newDiagnostic, failure)
-	s.devices = copyDevices(native, s.info.DeviceCount, failure)
-	s.metrics = copied(s.info.MetricCount, native.Metrics, newMetric, failure)
-	share(s.devices, s.pools, s.metrics)
-	s.usages = copied(s.info.UsageCount, native.Usages, newUsage, failure)
-	copyTexts(native, s.usages, textsOfUsage[:], failure)
-	s.groups = copied(s.info.GroupCount, native.Groups, newGroup, failure)
-	copyTexts(native, s.groups, textsOfGroup[:], failure)
-	return checked(s, failure)
+	snapshot.pools = copyRecords(snapshot.info.PoolCount, native.Pools, newPool, failure)
+	snapshot.diagnostics = copyRecords(snapshot.info.DiagnosticCount, native.Diagnostics, newDiagnostic, failure)
+	snapshot.devices = copyDevices(native, snapshot.info.DeviceCount, failure)
+	snapshot.metrics = copyRecords(snapshot.info.MetricCount, native.Metrics, newMetric, failure)
+	distribute(snapshot.devices, snapshot.pools, snapshot.metrics)
+	snapshot.usages = copyRecords(snapshot.info.UsageCount, native.Usages, newUsage, failure)
+	copyTexts(native, snapshot.usages, textsOfUsage[:], failure)
+	snapshot.groups = copyRecords(snapshot.info.GroupCount, native.Groups, newGroup, failure)
+	copyTexts(native, snapshot.groups, textsOfGroup[:], failure)
+	return checkResult(snapshot, failure)
 }
 
-func records[R any](count uint32, fill func([]R, *raw.Error), failure *raw.Error) []R {
+func readRecords[R any](count uint32, fill func([]R, *raw.Error), failure *raw.Error) []R {
 	list := raw.Records[R](count)
 	if count > 0 && failure.Status == 0 {
 		fill(list, failure)
@@ -38,20 +38,20 @@ func records[R any](count uint32, fill func([]R, *raw.Error), failure *raw.Error
 	return list
 }
 
-func copied[R, T any](count uint32, fill func([]R, *raw.Error), convert func(*R) T,
+func copyRecords[R, T any](count uint32, fill func([]R, *raw.Error), convert func(*R) T,
 	failure *raw.Error) []T {
-	from := records(count, fill, failure)
+	source := readRecords(count, fill, failure)
 	list := make([]T, count)
 	for i := range list {
-		list[i] = convert(&from[i])
+		list[i] = convert(&source[i])
 	}
 	return list
 }
 
 func copyDevices(native raw.Snapshot, count uint32, failure *raw.Error) []SnapshotDevice {
-	devices := records(count, native.Devices, failure)
-	telemetries := records(count, native.Telemetries, failure)
-	usages := records(count, native.OwnUsages, failure)
+	devices := readRecords(count, native.Devices, failure)
+	telemetries := readRecords(count, native.Telemetries, failure)
+	usages := readRecords(count, native.OwnUsages, failure)
 	list := make([]SnapshotDevice, count)
 	for i := range list {
 		list[i].Device = newDevice(&devices[i])
@@ -65,54 +65,56 @@ func copyDevices(native raw.Snapshot, count uint32, failure *raw.Error) []Snapsh
 	return list
 }
 
-// share gives each device its pools and metrics, which are in the order of the devices.
-func share(devices []SnapshotDevice, pools []Pool, metrics []Metric) {
+// distribute sets the pools and metrics of each device; both lists are in the order of the devices.
+func distribute(devices []SnapshotDevice, pools []Pool, metrics []Metric) {
 	for i := range devices {
 		index := devices[i].Index
-		devices[i].Pools, pools = split(pools, func(p *Pool) bool { return p.DeviceIndex == index })
-		devices[i].Metrics, metrics = split(metrics, func(m *Metric) bool { return m.DeviceIndex == index })
+		devices[i].Pools, pools = split(pools, func(pool *Pool) bool { return pool.DeviceIndex == index })
+		devices[i].Metrics, metrics = split(metrics, func(metric *Metric) bool { return metric.DeviceIndex == index })
 	}
 }
 
-// split gives the entries at the beginning that are meant, and the rest.
-func split[T any](list []T, isMeant func(*T) bool) (own, rest []T) {
+// split returns the entries before the first that is not the device's own, and the rest.
+func split[T any](list []T, isOwn func(*T) bool) (own, rest []T) {
 	end := 0
-	for end < len(list) && isMeant(&list[end]) {
+	for end < len(list) && isOwn(&list[end]) {
 		end++
 	}
 	return list[:end:end], list[end:]
 }
 
-const likelyText = 24
+// expectedTextSize is the space reserved for each text at first.
+const expectedTextSize = 24
 
+// textOf is a text of a snapshot, and the field of a record that it becomes.
 type textOf[T any] struct {
-	text  uint32
+	id    uint32
 	field func(*T) *Optional[string]
 }
 
-// copyTexts gives each of a list its texts: those of one kind in one call, and all through one buffer.
+// copyTexts sets the texts of each record of a list: those of one kind in one call, all through one buffer.
 func copyTexts[T any](native raw.Snapshot, list []T, texts []textOf[T], failure *raw.Error) {
 	if len(list) == 0 {
 		return
 	}
 	count := uint32(len(list))
-	buffer := make([]byte, count*likelyText)
-	for _, of := range texts {
+	buffer := make([]byte, count*expectedTextSize)
+	for _, text := range texts {
 		if failure.Status != 0 {
 			return
 		}
-		needed := native.Texts(of.text, count, buffer, failure)
+		needed := native.Texts(text.id, count, buffer, failure)
 		if needed > uint32(len(buffer)) {
 			buffer = make([]byte, needed)
-			needed = native.Texts(of.text, count, buffer, failure)
+			needed = native.Texts(text.id, count, buffer, failure)
 		}
 		if failure.Status == 0 && count < needed && needed <= uint32(len(buffer)) {
-			splitTexts(string(buffer[:needed]), list, of.field)
+			splitTexts(string(buffer[:needed]), list, text.field)
 		}
 	}
 }
 
-// splitTexts shares out what raw.Snapshot.Texts gave.
+// splitTexts sets the field of each record to its part of the result of raw.Snapshot.Texts.
 func splitTexts[T any](all string, list []T, field func(*T) *Optional[string]) {
 	for i := range list {
 		end := strings.IndexByte(all, 0)

@@ -10,7 +10,7 @@ import (
 // ErrClosed is returned by every method of a context or snapshot that was closed, or is nil.
 var ErrClosed = errors.New("hypomnesis: used after Close")
 
-// Error is the message and the status' name.
+// Error returns the message and the name of the status.
 func (e *Error) Error() string {
 	if e == nil {
 		return "hypomnesis: no error"
@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("hypomnesis: %s (%s)", message, name)
 }
 
-// Unwrap gives the Err value of the status; nil for a status that this package does not know.
+// Unwrap returns the Err value of the status; nil for a status that this package does not know.
 func (e *Error) Unwrap() error {
 	if e == nil {
 		return nil
@@ -33,7 +33,7 @@ func (e *Error) Unwrap() error {
 	return sentinels[e.Status]
 }
 
-// refusal is an error of this package's own.
-func refusal(status Status, message string) error {
+// newRefusal makes an error of this package itself.
+func newRefusal(status Status, message string) error {
 	return &Error{Status: status, Message: message}
 }

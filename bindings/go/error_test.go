@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestErrorText(t *testing.T) {
+func TestErrorTextHasMessageAndStatus(t *testing.T) {
 	for text, failure := range map[string]*Error{
 		"hypomnesis: no GPU 7 (HMN_E_NO_DEVICE)": {Status: StatusNoDevice, Message: "no GPU 7"},
 		"hypomnesis: an index past the end, or a number out of range (HMN_E_RANGE)": {
@@ -16,17 +16,17 @@ func TestErrorText(t *testing.T) {
 		"hypomnesis: the call failed (HMN_E_?)": {Status: -99},
 		"hypomnesis: no error":                  nil,
 	} {
-		want(t, "text", failure.Error(), text)
+		expect(t, "text", failure.Error(), text)
 	}
 }
 
-func TestErrorIs(t *testing.T) {
+func TestErrorWrapsTheSentinelOfItsStatus(t *testing.T) {
 	var err error = fmt.Errorf("reading: %w", &Error{Status: StatusAsleep, NativeCode: 3})
-	wantError(t, "asleep", err, ErrAsleep)
-	want(t, "timeout", errors.Is(err, ErrTimeout), false)
+	expectError(t, "asleep", err, ErrAsleep)
+	expect(t, "timeout", errors.Is(err, ErrTimeout), false)
 	var failure *Error
-	want(t, "as", errors.As(err, &failure) && failure.NativeCode == 3, true)
-	want(t, "a status of a later library", errors.Unwrap(&Error{Status: -99}) == nil, true)
+	expect(t, "as", errors.As(err, &failure) && failure.NativeCode == 3, true)
+	expect(t, "a status of a later library", errors.Unwrap(&Error{Status: -99}) == nil, true)
 	failure = nil
-	want(t, "nothing", failure.Unwrap() == nil, true)
+	expect(t, "nothing", failure.Unwrap() == nil, true)
 }

@@ -9,28 +9,27 @@ import (
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
-// Estimates are arithmetic alone: they ask no driver and need no context. ErrOverflow: the result does not
-// fit 64 bits.
+// Estimates are arithmetic alone, without drivers or a context. ErrOverflow: the result does not fit 64 bits.
 
 // String is the dtype's name, for instance "bf16"; "unknown" for one that the library does not know.
 func (d Dtype) String() string {
 	return raw.Dtype_name(uint32(d))
 }
 
-// Bits is how many bits such a number has; 0 for a dtype that the library does not know.
+// Bits returns how many bits such a number has; 0 for a dtype that the library does not know.
 func (d Dtype) Bits() uint32 {
 	return raw.Dtype_bits(uint32(d))
 }
 
-// DtypeFromName is the dtype that candle, torch, safetensors, numpy or C call so: "F32", "torch.float32",
-// "fp8". The number in a name is of bits: "f4" has 4. ErrArgument: no such name.
+// DtypeFromName returns the dtype by its name in candle, torch, safetensors, numpy or C: "F32",
+// "torch.float32", "fp8". The number in a name counts bits: "f4" has 4. ErrArgument: no such name.
 func DtypeFromName(name string) (Dtype, error) {
-	given, err := argument("name", name)
+	cName, err := encodeText("name", name)
 	if err != nil {
 		return DtypeUnknown, err
 	}
 	failure := raw.NewError()
-	return checked(Dtype(raw.DtypeFromName(given, failure)), failure)
+	return checkResult(Dtype(raw.DtypeFromName(cName, failure)), failure)
 }
 
 // Packing describes how elements lie, a scale for each group of them.
@@ -38,7 +37,7 @@ type Packing struct {
 	Dtype       Dtype  // of an element
 	ElementBits uint32 // instead of Dtype, for elements of 2, 3 or 5 bits
 	GroupSize   uint32 // elements that share a scale; 0: no groups
-	GroupBits   uint32 // what a group holds in addition to its elements: scale, zero point
+	GroupBits   uint32 // bits of a group in addition to its elements: scale, zero point
 }
 
 // Attention is one layer of attention at work.
@@ -52,8 +51,8 @@ type Attention struct {
 	HeadDim  uint64
 }
 
-// Cache is the cache of layers that are alike. Keys and values are two caches, which EstimateSum adds. What
-// its kind has no use for is 0.
+// Cache is the cache of equal layers. Keys and values are two caches, which EstimateSum adds. Members that the
+// kind does not use are 0.
 type Cache struct {
 	Kind          CacheKind
 	Packing              // a row is one head's key or value, the latent vector, or the state of a layer
@@ -63,53 +62,55 @@ type Cache struct {
 	Window        uint64 // window: tokens kept in addition to the sinks
 	Sinks         uint64 // window: first tokens that are kept for good
 	LatentDim     uint64 // latent: kv_lora_rank + qk_rope_head_dim
-	StateElements uint64 // state: of one layer, its convolution's too
+	StateElements uint64 // state: those of one layer, including its convolution's
 }
 
-// ofList makes an estimate of a list, whose length is an uint32_t in C.
-func ofList(list []uint64, call func(failure *raw.Error) uint64) (uint64, error) {
+// estimateList makes an estimate from a list, whose length is a uint32_t in C.
+func estimateList(list []uint64, call func(failure *raw.Error) uint64) (uint64, error) {
 	if uint64(len(list)) > math.MaxUint32 {
-		return 0, refusal(StatusRange, fmt.Sprintf("a list of %d numbers: the most is %d", len(list), uint32(math.MaxUint32)))
+		return 0, newRefusal(StatusRange,
+			fmt.Sprintf("a list of %d numbers: the most is %d", len(list), uint32(math.MaxUint32)))
 	}
 	failure := raw.NewError()
-	return checked(call(failure), failure)
+	return checkResult(call(failure), failure)
 }
 
-// EstimateTensor is the bytes of a tensor; without a dimension it is one element.
+// EstimateTensor returns the bytes of a tensor; without a dimension it is one element.
 func EstimateTensor(shape []uint64, dtype Dtype) (uint64, error) {
-	return ofList(shape, func(failure *raw.Error) uint64 { return raw.EstimateTensor(shape, uint32(dtype), failure) })
+	return estimateList(shape, func(failure *raw.Error) uint64 { return raw.EstimateTensor(shape, uint32(dtype), failure) })
 }
 
-// EstimatePacked is the bytes of a tensor whose elements lie in groups along the last dimension.
-func EstimatePacked(shape []uint64, p Packing) (uint64, error) {
-	return ofList(shape, func(failure *raw.Error) uint64 {
-		return raw.EstimatePacked(shape, uint32(p.Dtype), p.ElementBits, p.GroupSize, p.GroupBits, failure)
+// EstimatePacked returns the bytes of a tensor whose elements lie in groups along the last dimension.
+func EstimatePacked(shape []uint64, packing Packing) (uint64, error) {
+	return estimateList(shape, func(failure *raw.Error) uint64 {
+		return raw.EstimatePacked(shape, uint32(packing.Dtype), packing.ElementBits, packing.GroupSize,
+			packing.GroupBits, failure)
 	})
 }
 
-// EstimateAttention is the bytes of queries, keys, values, scores and output of one layer.
-func EstimateAttention(a Attention) (uint64, error) {
+// EstimateAttention returns the bytes of queries, keys, values, scores and output of one layer.
+func EstimateAttention(layer Attention) (uint64, error) {
 	failure := raw.NewError()
-	return checked(raw.EstimateAttention(uint32(a.Flags), uint32(a.Dtype), a.Batch, a.Heads, a.KvHeads, a.Sequence,
-		a.HeadDim, failure), failure)
+	return checkResult(raw.EstimateAttention(uint32(layer.Flags), uint32(layer.Dtype), layer.Batch, layer.Heads,
+		layer.KvHeads, layer.Sequence, layer.HeadDim, failure), failure)
 }
 
-// EstimateCache is the bytes of a cache once sequence tokens are in it, for sequences of them: batch times
-// users. A hybrid model is the sum of several.
-func EstimateCache(c Cache, sequence, sequences uint64) (uint64, error) {
+// EstimateCache returns the bytes of a cache of that many sequences, batch times users, with sequence tokens
+// each. A hybrid model is the sum of several.
+func EstimateCache(cache Cache, sequence, sequences uint64) (uint64, error) {
 	failure := raw.NewError()
-	return checked(raw.EstimateCache(uint32(c.Kind), uint32(c.Dtype), c.ElementBits, c.GroupSize, c.GroupBits,
-		c.Layers, c.KvHeads, c.RowDim, c.Window, c.Sinks, c.LatentDim, c.StateElements, sequence,
-		sequences, failure), failure)
+	return checkResult(raw.EstimateCache(uint32(cache.Kind), uint32(cache.Dtype), cache.ElementBits, cache.GroupSize,
+		cache.GroupBits, cache.Layers, cache.KvHeads, cache.RowDim, cache.Window, cache.Sinks, cache.LatentDim,
+		cache.StateElements, sequence, sequences, failure), failure)
 }
 
-// EstimateOverhead is bytes * perThousand / 1000, rounded up; 0 is 1100, a tenth more.
+// EstimateOverhead returns bytes * perThousand / 1000, rounded up; 0 is 1100, a tenth more.
 func EstimateOverhead(bytes uint64, perThousand uint32) (uint64, error) {
 	failure := raw.NewError()
-	return checked(raw.EstimateOverhead(bytes, perThousand, failure), failure)
+	return checkResult(raw.EstimateOverhead(bytes, perThousand, failure), failure)
 }
 
-// EstimateSum is the sum of sizes.
+// EstimateSum returns the sum of sizes.
 func EstimateSum(bytes ...uint64) (uint64, error) {
-	return ofList(bytes, func(failure *raw.Error) uint64 { return raw.EstimateSum(bytes, failure) })
+	return estimateList(bytes, func(failure *raw.Error) uint64 { return raw.EstimateSum(bytes, failure) })
 }

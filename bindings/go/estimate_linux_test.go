@@ -8,13 +8,14 @@ import (
 	"unsafe"
 )
 
-// A list one longer than an uint32_t holds, in memory that cannot be read: cut to 32 bits it would have one number.
-func TestAListThatIsTooLongIsRefused(t *testing.T) {
+// The list has one number more than a uint32_t can count, in memory that cannot be read: cut to 32 bits it would have
+// one number.
+func TestEstimateRefusesAListThatIsTooLong(t *testing.T) {
 	const count = 1<<32 + 1
 	memory, err := syscall.Mmap(-1, 0, count*8, syscall.PROT_NONE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON|syscall.MAP_NORESERVE)
 	if err != nil {
-		t.Skip("no room for its addresses: ", err)
+		t.Skip("no address space for the list: ", err)
 	}
 	defer syscall.Munmap(memory)
 	list := unsafe.Slice((*uint64)(unsafe.Pointer(&memory[0])), count)

@@ -8,16 +8,16 @@ import (
 )
 
 func TestDtypesHaveNamesAndBits(t *testing.T) {
-	found, err := DtypeFromName("torch.bfloat16")
-	if err != nil || found != DtypeBF16 || found.String() != "bf16" || found.Bits() != 16 {
-		t.Errorf("torch.bfloat16 is %v, %v", found, err)
+	dtype, err := DtypeFromName("torch.bfloat16")
+	if err != nil || dtype != DtypeBF16 || dtype.String() != "bf16" || dtype.Bits() != 16 {
+		t.Errorf("torch.bfloat16 is %v, %v", dtype, err)
 	}
 	if _, err := DtypeFromName("invalid"); !isError(err, ErrArgument) {
 		t.Errorf("invalid: %v", err)
 	}
 }
 
-func TestEstimates(t *testing.T) {
+func TestEstimatesReturnBytes(t *testing.T) {
 	full := Cache{Packing: Packing{Dtype: DtypeF16}, Layers: 80, KvHeads: 8, RowDim: 128}
 	windowed := full
 	windowed.Kind, windowed.Window, windowed.Sinks = CacheWindow, 2044, 4
@@ -26,9 +26,9 @@ func TestEstimates(t *testing.T) {
 	layer := Attention{Dtype: DtypeF32, Heads: 1, Sequence: 4, HeadDim: 2}
 	fused := layer
 	fused.Flags = AttentionFused
-	for i, c := range []struct {
+	for i, test := range []struct {
 		estimate func() (uint64, error)
-		want     uint64
+		expected uint64
 	}{
 		{func() (uint64, error) { return EstimateTensor([]uint64{10, 100}, DtypeF32) }, 4000},
 		{func() (uint64, error) { return EstimateTensor(nil, DtypeF32) }, 4},
@@ -43,8 +43,8 @@ func TestEstimates(t *testing.T) {
 		{func() (uint64, error) { return EstimateSum(1, 2, 3) }, 6},
 		{func() (uint64, error) { return EstimateSum() }, 0},
 	} {
-		if got, err := c.estimate(); err != nil || got != c.want {
-			t.Errorf("estimate %d is %d, %v, not %d", i, got, err, c.want)
+		if actual, err := test.estimate(); err != nil || actual != test.expected {
+			t.Errorf("estimate %d is %d, %v, not %d", i, actual, err, test.expected)
 		}
 	}
 	if _, err := EstimateTensor([]uint64{math.MaxUint64, 2}, DtypeU8); !isError(err, ErrOverflow) {

@@ -10,8 +10,8 @@ import (
 	"hypomnesis.invalid/bindings/go"
 )
 
-// simulated is a context on the machine of testdata; without SetPath it is this one.
-func simulated() *hypomnesis.Context {
+// openSimulated returns a context on the machine in testdata; without SetPath it would be on this machine.
+func openSimulated() *hypomnesis.Context {
 	context, err := hypomnesis.NewContext(nil)
 	if err != nil {
 		panic(err)
@@ -27,7 +27,7 @@ func simulated() *hypomnesis.Context {
 }
 
 func Example() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	snapshot, err := context.Take(nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func Example() {
 }
 
 func ExampleContext_Pool() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	pool, err := context.Pool(0, hypomnesis.PoolMain, 0, 0)
 	fmt.Println(pool.TotalBytes, err)
@@ -62,7 +62,7 @@ func ExampleContext_Pool() {
 }
 
 func ExampleContext_FindDevice() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	index, err := context.FindDevice("uuid:GPU-b")
 	fmt.Println(index, err)
@@ -70,7 +70,7 @@ func ExampleContext_FindDevice() {
 }
 
 func ExampleContext_OwnMemory() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	memory, err := context.OwnMemory(hypomnesis.ProcessMemoryHasResident | hypomnesis.ProcessMemoryHasSwap)
 	fmt.Println(memory.ResidentBytes, memory.SwapBytes, err)
@@ -81,7 +81,7 @@ func ExampleContext_OwnMemory() {
 }
 
 func ExampleError() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	_, err := context.Usage(0, 99, 0)
 	var failure *hypomnesis.Error
@@ -104,7 +104,7 @@ func ExampleOptional() {
 }
 
 func ExampleSnapshot_Usages() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectProcesses})
 	if err != nil {
@@ -119,7 +119,7 @@ func ExampleSnapshot_Usages() {
 }
 
 func ExampleSnapshot_DeltaSince() {
-	context := simulated()
+	context := openSimulated()
 	defer context.Close()
 	before, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
 	if err != nil {

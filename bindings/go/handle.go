@@ -9,9 +9,9 @@ import (
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
-// handle counts who uses a native object: its owner, and each call that is inside. The last one to leave
-// destroys it, so that closing never waits and invalidates no use. The finalizer is a
-// net for objects that are never closed.
+// handle counts the users of a native object: its owner, and each call in progress. The last one to leave
+// destroys it, so that closing never waits and never invalidates an object in use. The finalizer is for
+// objects that are never closed.
 type handle struct {
 	users   atomic.Int64
 	closed  atomic.Bool
@@ -54,20 +54,20 @@ func (h *handle) close() {
 	}
 }
 
-// converted is a record as a plain value; nothing gives T's zero.
-func converted[R, T any](record *R, convert func(*R) T) T {
+// convertRecord converts a record into a plain value; nil becomes T's zero.
+func convertRecord[R, T any](record *R, convert func(*R) T) T {
 	if record == nil {
-		var nothing T
-		return nothing
+		var zero T
+		return zero
 	}
 	return convert(record)
 }
 
-// checked returns the value, or the error of the failure.
-func checked[T any](value T, failure *raw.Error) (T, error) {
+// checkResult returns the value, or the error of the failure.
+func checkResult[T any](value T, failure *raw.Error) (T, error) {
 	if failure.Status != 0 {
-		var nothing T
-		return nothing, newError(failure)
+		var zero T
+		return zero, newError(failure)
 	}
 	return value, nil
 }

@@ -10,12 +10,12 @@ import (
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
-// VersionNumber is the library's version: major * 1000000 + minor * 1000 + patch.
+// VersionNumber returns the library's version: major * 1000000 + minor * 1000 + patch.
 func VersionNumber() uint32 {
 	return raw.Version_number()
 }
 
-// VersionString is the library's version, for instance "0.1.0".
+// VersionString returns the library's version, for instance "0.1.0".
 func VersionString() string {
 	return raw.Version_string()
 }
@@ -27,21 +27,21 @@ const (
 	Immediate time.Duration = 1
 )
 
-// durations converts durations for the native layer, and keeps the error of the first negative one.
-type durations struct{ err error }
+// durationConverter converts durations for the native layer, and keeps the error of the first negative one.
+type durationConverter struct{ err error }
 
-func (d *durations) ns(name string, duration time.Duration) uint64 {
+func (c *durationConverter) ns(name string, duration time.Duration) uint64 {
 	if duration == Unlimited {
 		return math.MaxUint64
 	}
-	if duration < 0 && d.err == nil {
-		d.err = refusal(StatusRange, fmt.Sprintf("%s: %v is less than 0", name, duration))
+	if duration < 0 && c.err == nil {
+		c.err = newRefusal(StatusRange, fmt.Sprintf("%s: %v is less than 0", name, duration))
 	}
 	return uint64(duration)
 }
 
-// MonotonicNs is the time of the clock behind every MonotonicNs, in nanoseconds. It stops while the machine is
-// suspended.
+// MonotonicNs returns the time of the clock behind every MonotonicNs, in nanoseconds. It stops while the
+// machine is suspended.
 func MonotonicNs() uint64 {
 	return raw.Monotonic_ns()
 }
@@ -73,8 +73,8 @@ func (r Reason) String() string {
 	return raw.Reason_name(uint32(r))
 }
 
-// FormatBytes is a size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one
-// decimal ("8.2 GiB").
+// FormatBytes returns a human-readable size: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with
+// one decimal ("8.2 GiB").
 func FormatBytes(bytes uint64) string {
 	return raw.FormatBytes(bytes, raw.NewError())
 }

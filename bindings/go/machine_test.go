@@ -14,8 +14,8 @@ func isError(err, target error) bool {
 	return errors.Is(err, target)
 }
 
-// machine is a context on a machine described by a text.
-func machine(t testing.TB, description string) *Context {
+// openMachine returns a context on a simulated machine.
+func openMachine(t testing.TB, description string) *Context {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "machine.json")
 	if err := os.WriteFile(path, []byte(description), 0o600); err != nil {
@@ -42,21 +42,21 @@ func take(t testing.TB, context *Context, collect Collect) *Snapshot {
 	return snapshot
 }
 
-func want[T comparable](t testing.TB, what string, got, wanted T) {
+func expect[T comparable](t testing.TB, subject string, actual, expected T) {
 	t.Helper()
-	if got != wanted {
-		t.Errorf("%s is %v, not %v", what, got, wanted)
+	if actual != expected {
+		t.Errorf("%s is %v, not %v", subject, actual, expected)
 	}
 }
 
-func wantError(t testing.TB, what string, err, wanted error) {
+func expectError(t testing.TB, subject string, err, expected error) {
 	t.Helper()
-	if !errors.Is(err, wanted) {
-		t.Errorf("%s: %v, not %v", what, err, wanted)
+	if !errors.Is(err, expected) {
+		t.Errorf("%s: %v, not %v", subject, err, expected)
 	}
 }
 
-// everything is all that a snapshot can hold.
+// everything selects all parts of a snapshot but metrics and groups.
 const everything = CollectMemory | CollectSystem | CollectDevices | CollectPools | CollectSelf |
 	CollectProcesses | CollectTelemetry
 

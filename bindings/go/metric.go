@@ -10,26 +10,26 @@ func (m MetricID) String() string {
 	return raw.Metric_name(uint32(m))
 }
 
-// Unit is what the metric is counted in, for instance "W"; "" for a plain number.
+// Unit returns the metric's unit, for instance "W"; "" for a plain number.
 func (m MetricID) Unit() string {
 	return raw.Metric_unit(uint32(m))
 }
 
-// Kind is what the metric's number does: whether to show it as it is, or to take differences.
+// Kind reports how to use the metric's number: whether to show it as it is, or to take differences.
 func (m MetricID) Kind() NumberKind {
 	return NumberKind(raw.Metric_kind(uint32(m)))
 }
 
-// Metrics are the metrics that the library knows.
+// Metrics returns the metrics that the library knows.
 func Metrics() []MetricID {
 	var all []MetricID
-	for n := raw.Metric_next(0); n != 0; n = raw.Metric_next(n) {
-		all = append(all, MetricID(n))
+	for id := raw.Metric_next(0); id != 0; id = raw.Metric_next(id) {
+		all = append(all, MetricID(id))
 	}
 	return all
 }
 
-// InstanceName is the name of an instance, for instance "hotspot"; "" for the whole device, and for fans
+// InstanceName returns the name of an instance, for instance "hotspot"; "" for the whole device, and for fans
 // and links.
 func (m MetricID) InstanceName(instance uint32) string {
 	return raw.Metric_instance_name(uint32(m), instance)

@@ -7,30 +7,30 @@ import (
 	"fmt"
 )
 
-// Optional is a value that may be absent: not known, never a zero that was not measured. It is a plain
-// value, so that it needs no memory of its own, can be compared with ==, and cannot be a nil that panics
-// when it is read. The zero Optional is absent.
+// Optional is a value that may be absent, that is, not known. It is a plain value: it needs no memory of
+// its own, can be compared with ==, and is never a nil pointer that panics when it is read. The zero
+// Optional is absent.
 type Optional[T any] struct {
 	value   T
 	present bool
 }
 
-// Some is a present value.
+// Some returns a present value.
 func Some[T any](value T) Optional[T] {
 	return Optional[T]{value, true}
 }
 
-// Get gives the value and whether it is there; where it is not, the value is T's zero.
+// Get returns the value and whether it is present; an absent value is T's zero.
 func (o Optional[T]) Get() (T, bool) {
 	return o.value, o.present
 }
 
-// Present reports whether the value is there.
+// Present reports whether the value is known.
 func (o Optional[T]) Present() bool {
 	return o.present
 }
 
-// Or gives the value, or another where it is absent.
+// Or returns the value, or another one where it is absent.
 func (o Optional[T]) Or(other T) T {
 	if o.present {
 		return o.value
@@ -38,7 +38,7 @@ func (o Optional[T]) Or(other T) T {
 	return other
 }
 
-// String is the value as fmt prints it, or "unknown".
+// String returns the value as fmt prints it, or "unknown".
 func (o Optional[T]) String() string {
 	if o.present {
 		return fmt.Sprint(o.value)

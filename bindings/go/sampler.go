@@ -13,39 +13,40 @@ import (
 type SamplerOptions struct {
 	Flags           SamplerFlags
 	Interval        time.Duration // from one snapshot to the next; 0 is 1 s
-	ProcessInterval time.Duration // the same of those with processes; 0 is 1 s
+	ProcessInterval time.Duration // the same for those with processes; 0 is 1 s
 	Capacity        uint32        // snapshots kept until they are pulled; 0 is 64
 }
 
-// Sampler is a thread that takes snapshots on a schedule. It may be used by any number of goroutines at
-// once, and outlives its context.
+// Sampler is a thread that takes snapshots on a schedule. It may be used by any number of goroutines at the
+// same time, and outlives its context.
 type Sampler struct {
 	native raw.Sampler
-	open   *handle
+	handle *handle
 }
 
-// NewSampler makes a sampler, which is not started yet. what is taken each time; its Collect 0, and nil,
-// mean devices, pools and telemetry. ErrRange: Capacity is above 65536. Other errors are those of Take.
-// Close it; one that is forgotten is closed some time after the garbage collector finds it.
-func (c *Context) NewSampler(options *SamplerOptions, what *SnapshotOptions) (*Sampler, error) {
-	var given SamplerOptions
+// NewSampler makes a sampler, which is not started yet. Each snapshot is taken with contents; its Collect
+// 0, and nil, mean devices, pools and telemetry. ErrRange: Capacity is above 65536. Other errors are those
+// of Take. Close it; otherwise it is closed some time after it becomes garbage.
+func (c *Context) NewSampler(options *SamplerOptions, contents *SnapshotOptions) (*Sampler, error) {
+	var settings SamplerOptions
 	if options != nil {
-		given = *options
+		settings = *options
 	}
-	var wanted SnapshotOptions
-	if what != nil {
-		wanted = *what
+	var snapshotSettings SnapshotOptions
+	if contents != nil {
+		snapshotSettings = *contents
 	}
-	var d durations
-	interval, processInterval := d.ns("Interval", given.Interval), d.ns("ProcessInterval", given.ProcessInterval)
-	deadline := d.ns("Deadline", wanted.Deadline)
-	if d.err != nil {
-		return nil, d.err
+	var converter durationConverter
+	interval := converter.ns("Interval", settings.Interval)
+	processInterval := converter.ns("ProcessInterval", settings.ProcessInterval)
+	deadline := converter.ns("Deadline", snapshotSettings.Deadline)
+	if converter.err != nil {
+		return nil, converter.err
 	}
-	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Sampler {
-		return native.Sampler(uint32(given.Flags), interval, processInterval, given.Capacity,
-			uint32(wanted.Flags), uint32(wanted.Collect), wanted.DeviceIndex, wanted.PID,
-			deadline, failure)
+	native, err := callContext(c, func(native raw.Context, failure *raw.Error) raw.Sampler {
+		return native.Sampler(uint32(settings.Flags), interval, processInterval, settings.Capacity,
+			uint32(snapshotSettings.Flags), uint32(snapshotSettings.Collect), snapshotSettings.DeviceIndex,
+			snapshotSettings.PID, deadline, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -53,61 +54,61 @@ func (c *Context) NewSampler(options *SamplerOptions, what *SnapshotOptions) (*S
 	return &Sampler{native, newHandle(func() { raw.DeleteSampler(native) })}, nil
 }
 
-// Close stops the sampler, wakes those that wait in Next, and waits for no driver. Closing again does
+// Close stops the sampler, wakes callers that wait in Next, and waits for no driver. Closing again does
 // nothing.
 func (s *Sampler) Close() error {
 	if s == nil {
 		return nil
 	}
 	_ = s.Stop()
-	s.open.close()
+	s.handle.close()
 	return nil
 }
 
-// askSampler makes a call on a sampler that stays until the call has returned.
-func askSampler[T any](s *Sampler, call func(native raw.Sampler, failure *raw.Error) T) (T, error) {
-	if s == nil || !s.open.enter() {
-		var nothing T
-		return nothing, ErrClosed
+// callSampler makes a call on a sampler, which stays until the call has returned.
+func callSampler[T any](s *Sampler, call func(native raw.Sampler, failure *raw.Error) T) (T, error) {
+	if s == nil || !s.handle.enter() {
+		var zero T
+		return zero, ErrClosed
 	}
-	defer s.open.leave()
+	defer s.handle.leave()
 	failure := raw.NewError()
-	answer := call(s.native, failure)
+	result := call(s.native, failure)
 	runtime.KeepAlive(s)
-	return checked(answer, failure)
+	return checkResult(result, failure)
 }
 
-// Start starts the sampler, once in its life. ErrState: it was started before. ErrUnsupported: the context
-// has ContextNoThreads. ErrLimit: the system gives no thread.
+// Start starts the sampler, which works once. ErrState: it was started before. ErrUnsupported: the context
+// has ContextNoThreads. ErrLimit: the system cannot create a thread.
 func (s *Sampler) Start() error {
-	_, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) struct{} {
+	_, err := callSampler(s, func(native raw.Sampler, failure *raw.Error) struct{} {
 		native.Start(failure)
 		return struct{}{}
 	})
 	return err
 }
 
-// Stop stops the sampler for good and wakes those that wait in Next. It waits for no driver. ErrState: it
+// Stop stops the sampler permanently and wakes callers that wait in Next. It waits for no driver. ErrState: it
 // was never started.
 func (s *Sampler) Stop() error {
-	_, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) struct{} {
+	_, err := callSampler(s, func(native raw.Sampler, failure *raw.Error) struct{} {
 		native.Stop(failure)
 		return struct{}{}
 	})
 	return err
 }
 
-// Next pulls the oldest snapshot that was not pulled yet, waiting for one until the time is over. ErrEmpty:
-// none has come yet. ErrState: none will come: it is not started, it is stopped and all were pulled, or it
-// keeps none. Close the snapshot.
+// Next pulls the oldest snapshot that was not pulled yet, and waits for one until the timeout. ErrEmpty: none
+// has come yet. ErrState: none will come, because the sampler is not started, keeps none, or is stopped and all
+// were pulled. Close the snapshot.
 func (s *Sampler) Next(timeout time.Duration) (*Snapshot, error) {
-	var d durations
-	wait := d.ns("timeout", timeout)
-	if d.err != nil {
-		return nil, d.err
+	var converter durationConverter
+	timeoutNs := converter.ns("timeout", timeout)
+	if converter.err != nil {
+		return nil, converter.err
 	}
-	native, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) raw.Snapshot {
-		return native.Next(wait, failure)
+	native, err := callSampler(s, func(native raw.Sampler, failure *raw.Error) raw.Snapshot {
+		return native.Next(timeoutNs, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -115,55 +116,56 @@ func (s *Sampler) Next(timeout time.Duration) (*Snapshot, error) {
 	return newSnapshot(native)
 }
 
-// Handle is what an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever Next would
-// not wait. It stays the sampler's. ErrLimit: the system cannot create one.
+// Handle returns the handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever Next
+// would not wait. The sampler owns it. ErrLimit: the system cannot create one.
 func (s *Sampler) Handle() (int64, error) {
-	return askSampler(s, func(native raw.Sampler, failure *raw.Error) int64 {
+	return callSampler(s, func(native raw.Sampler, failure *raw.Error) int64 {
 		return native.Handle(failure)
 	})
 }
 
 // Info returns the status of the sampler.
 func (s *Sampler) Info() (SamplerInfo, error) {
-	return askSampler(s, func(native raw.Sampler, failure *raw.Error) SamplerInfo {
-		return converted(native.Info(failure), newSamplerInfo)
+	return callSampler(s, func(native raw.Sampler, failure *raw.Error) SamplerInfo {
+		return convertRecord(native.Info(failure), newSamplerInfo)
 	})
 }
 
-// latest is a value that may be absent.
-func latest[R, T any](record *R, convert func(*R) T) Optional[T] {
+// optionalRecord converts a record that may be nil.
+func optionalRecord[R, T any](record *R, convert func(*R) T) Optional[T] {
 	if record == nil {
 		return Optional[T]{}
 	}
 	return Some(convert(record))
 }
 
-// LatestPool is the main pool of a device as the latest snapshot has it; absent where there is none. It asks
-// no driver and never waits: for every frame. ErrNoDevice: no snapshot has had a device of that index.
+// LatestPool returns the main pool of a device in the latest snapshot; absent where there is none. It asks
+// no driver and never waits, so that it can be called for every frame. ErrNoDevice: no snapshot has had a
+// device of that index.
 func (s *Sampler) LatestPool(index uint32) (Optional[Pool], error) {
-	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Pool] {
-		return latest(native.LatestPool(index, failure), newPool)
+	return callSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Pool] {
+		return optionalRecord(native.LatestPool(index, failure), newPool)
 	})
 }
 
-// LatestTelemetry is load, temperature and power in the same way.
+// LatestTelemetry returns load, temperature and power in the same way.
 func (s *Sampler) LatestTelemetry(index uint32) (Optional[Telemetry], error) {
-	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Telemetry] {
-		return latest(native.LatestTelemetry(index, failure), newTelemetry)
+	return callSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Telemetry] {
+		return optionalRecord(native.LatestTelemetry(index, failure), newTelemetry)
 	})
 }
 
-// Peak is the highest that a process has used of a device. ErrNoProcess: it was not seen there. ErrRange:
-// pid is 0. ErrNoDevice: no snapshot has had a device of that index.
+// Peak returns the most memory that a process has used on a device. ErrNoProcess: it was not seen there.
+// ErrRange: pid is 0. ErrNoDevice: no snapshot has had a device of that index.
 func (s *Sampler) Peak(index, pid uint32) (Peak, error) {
-	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Peak {
-		return converted(native.Peak(index, pid, failure), newPeak)
+	return callSampler(s, func(native raw.Sampler, failure *raw.Error) Peak {
+		return convertRecord(native.Peak(index, pid, failure), newPeak)
 	})
 }
 
-// DevicePeak is the highest that was used of a device; absent where no snapshot has had its values.
+// DevicePeak returns the most memory that was used on a device; absent where no snapshot has had its values.
 func (s *Sampler) DevicePeak(index uint32) (Optional[Peak], error) {
-	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Peak] {
-		return latest(native.DevicePeak(index, failure), newPeak)
+	return callSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Peak] {
+		return optionalRecord(native.DevicePeak(index, failure), newPeak)
 	})
 }

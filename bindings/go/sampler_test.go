@@ -9,11 +9,11 @@ import (
 
 const card = `{"devices": [{"name": "Card", "pools": [{"kind": "vram", "total": "16GiB", "used": "3GiB"}]}]}`
 
-const patience = time.Minute
+const nextTimeout = time.Minute
 
-func running(t *testing.T, options *SamplerOptions, what *SnapshotOptions) *Sampler {
+func startSampler(t *testing.T, options *SamplerOptions, contents *SnapshotOptions) *Sampler {
 	t.Helper()
-	sampler, err := machine(t, card).NewSampler(options, what)
+	sampler, err := openMachine(t, card).NewSampler(options, contents)
 	if err == nil {
 		err = sampler.Start()
 	}
@@ -24,15 +24,15 @@ func running(t *testing.T, options *SamplerOptions, what *SnapshotOptions) *Samp
 	return sampler
 }
 
-func TestSamplerGivesSnapshotsLatestFiguresAndPeaks(t *testing.T) {
-	sampler := running(t, nil, nil)
-	first, err := sampler.Next(patience)
+func TestSamplerReturnsSnapshotsLatestValuesAndPeaks(t *testing.T) {
+	sampler := startSampler(t, nil, nil)
+	first, err := sampler.Next(nextTimeout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	if got := first.Info().Collect; got != CollectDevices|CollectPools|CollectTelemetry {
-		t.Errorf("collected %b", got)
+	if collected := first.Info().Collect; collected != CollectDevices|CollectPools|CollectTelemetry {
+		t.Errorf("collected %b", collected)
 	}
 	pool, err := sampler.LatestPool(0)
 	if used := pool.value.UsedBytes; err != nil || used != Some(uint64(3)<<30) {
@@ -57,8 +57,8 @@ func TestSamplerGivesSnapshotsLatestFiguresAndPeaks(t *testing.T) {
 	}
 }
 
-func TestSamplerBeforeItsStart(t *testing.T) {
-	sampler, err := machine(t, card).NewSampler(nil, nil)
+func TestSamplerHasNoValuesBeforeItsStart(t *testing.T) {
+	sampler, err := openMachine(t, card).NewSampler(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestSamplerBeforeItsStart(t *testing.T) {
 	if load, err := sampler.LatestTelemetry(0); err != nil || load.Present() {
 		t.Errorf("a load before the start: %v, %v", load, err)
 	}
-	if _, err := sampler.Next(patience); !isError(err, ErrState) {
+	if _, err := sampler.Next(nextTimeout); !isError(err, ErrState) {
 		t.Errorf("next before the start: %v", err)
 	}
 	if err := sampler.Stop(); !isError(err, ErrState) {
@@ -77,36 +77,36 @@ func TestSamplerBeforeItsStart(t *testing.T) {
 	}
 }
 
-func TestSamplerOptionsArrive(t *testing.T) {
-	peaks := running(t, &SamplerOptions{Flags: SamplerPeaksOnly}, nil)
-	if _, err := peaks.Next(patience); !isError(err, ErrState) {
+func TestSamplerFollowsItsOptions(t *testing.T) {
+	peaks := startSampler(t, &SamplerOptions{Flags: SamplerPeaksOnly}, nil)
+	if _, err := peaks.Next(nextTimeout); !isError(err, ErrState) {
 		t.Errorf("next of one that keeps nothing: %v", err)
 	}
-	if _, err := machine(t, card).NewSampler(&SamplerOptions{Capacity: 65537}, nil); !isError(err, ErrRange) {
+	if _, err := openMachine(t, card).NewSampler(&SamplerOptions{Capacity: 65537}, nil); !isError(err, ErrRange) {
 		t.Errorf("a capacity that is too large: %v", err)
 	}
-	pools := running(t, nil, &SnapshotOptions{Collect: CollectPools})
-	if first, err := pools.Next(patience); err != nil || first.Info().Collect != CollectDevices|CollectPools {
+	pools := startSampler(t, nil, &SnapshotOptions{Collect: CollectPools})
+	if first, err := pools.Next(nextTimeout); err != nil || first.Info().Collect != CollectDevices|CollectPools {
 		t.Errorf("collected %v, %v", first, err)
 	}
 }
 
 func TestSamplerCloseWakesNext(t *testing.T) {
-	sampler := running(t, &SamplerOptions{Interval: time.Hour}, nil)
-	if _, err := sampler.Next(patience); err != nil {
+	sampler := startSampler(t, &SamplerOptions{Interval: time.Hour}, nil)
+	if _, err := sampler.Next(nextTimeout); err != nil {
 		t.Fatal(err)
 	}
-	failed := make(chan error)
+	results := make(chan error)
 	go func() {
-		_, err := sampler.Next(patience)
-		failed <- err
+		_, err := sampler.Next(nextTimeout)
+		results <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
 	sampler.Close()
 	sampler.Close()
 	select {
-	case err := <-failed:
-		if !isError(err, ErrState) && !isError(err, ErrClosed) { // closed: it came too late to wait
+	case err := <-results:
+		if !isError(err, ErrState) && !isError(err, ErrClosed) { // closed: the call came too late to wait
 			t.Errorf("the one that waited got %v", err)
 		}
 	case <-time.After(30 * time.Second):

@@ -19,11 +19,11 @@ type SnapshotOptions struct {
 }
 
 // Snapshot is one consistent state, copied into plain values when it is taken. These stay readable after
-// Close; what C makes of a snapshot (JSON, lines, changes, reasons, pools by kind) does not. It may be used by
-// any number of goroutines at once.
+// Close; everything that C computes (JSON, lines, changes, reasons, pools by kind) does not. It may be used by
+// any number of goroutines at the same time.
 type Snapshot struct {
 	native raw.Snapshot
-	open   *handle
+	handle *handle
 
 	info        SnapshotInfo
 	memory      Optional[ProcessMemory]
@@ -36,31 +36,30 @@ type Snapshot struct {
 	groups      []Group
 }
 
-// SnapshotDevice is a device with what a snapshot holds of it.
+// SnapshotDevice is a device with its pools, telemetry, usage and metrics in a snapshot.
 type SnapshotDevice struct {
 	Device
 	Pools     []Pool              `json:"pools"`     // the main pool first
-	Telemetry Optional[Telemetry] `json:"telemetry"` // absent: not asked for, or not to be had
-	OwnUsage  Optional[Usage]     `json:"own_usage"` // absent: not asked for, or not to be had
-	Metrics   []Metric            `json:"metrics"`   // each single number that the sources report
+	Telemetry Optional[Telemetry] `json:"telemetry"` // absent: not requested or not available
+	OwnUsage  Optional[Usage]     `json:"own_usage"` // absent: not requested or not available
+	Metrics   []Metric            `json:"metrics"`   // all single numbers that the sources report
 }
 
-// Take takes a snapshot. What could not be read is a diagnostic of it, not an error. ErrNoDevice:
-// SnapshotOneDevice and the index was never given. ErrRange: SnapshotOneProcess and pid 0. ErrArgument:
-// DeviceIndex or PID without its flag. Close it; one that is forgotten is closed some time after the
-// garbage collector finds it.
+// Take takes a snapshot. For values that could not be read it has diagnostics; they are no errors. ErrNoDevice:
+// SnapshotOneDevice and no device has had the index. ErrRange: SnapshotOneProcess and pid 0. ErrArgument:
+// DeviceIndex or PID without its flag. Close it; otherwise it is closed some time after it becomes garbage.
 func (c *Context) Take(options *SnapshotOptions) (*Snapshot, error) {
-	var given SnapshotOptions
+	var settings SnapshotOptions
 	if options != nil {
-		given = *options
+		settings = *options
 	}
-	var d durations
-	deadline := d.ns("Deadline", given.Deadline)
-	if d.err != nil {
-		return nil, d.err
+	var converter durationConverter
+	deadline := converter.ns("Deadline", settings.Deadline)
+	if converter.err != nil {
+		return nil, converter.err
 	}
-	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Snapshot {
-		return native.Take(uint32(given.Flags), uint32(given.Collect), given.DeviceIndex, given.PID,
+	native, err := callContext(c, func(native raw.Context, failure *raw.Error) raw.Snapshot {
+		return native.Take(uint32(settings.Flags), uint32(settings.Collect), settings.DeviceIndex, settings.PID,
 			deadline, failure)
 	})
 	if err != nil {
@@ -69,7 +68,7 @@ func (c *Context) Take(options *SnapshotOptions) (*Snapshot, error) {
 	return newSnapshot(native)
 }
 
-// newSnapshot copies a native snapshot, and owns it from then on.
+// newSnapshot copies a native snapshot and takes ownership of it.
 func newSnapshot(native raw.Snapshot) (*Snapshot, error) {
 	snapshot, err := copySnapshot(native)
 	if err != nil {
@@ -77,19 +76,19 @@ func newSnapshot(native raw.Snapshot) (*Snapshot, error) {
 		return nil, err
 	}
 	snapshot.native = native
-	snapshot.open = newHandle(func() { raw.DeleteSnapshot(native) })
+	snapshot.handle = newHandle(func() { raw.DeleteSnapshot(native) })
 	return snapshot, nil
 }
 
-// Close frees what C holds of the snapshot; the values that were copied stay. Closing again does nothing.
+// Close frees the native snapshot; the copied values stay. Closing again does nothing.
 func (s *Snapshot) Close() error {
 	if s != nil {
-		s.open.close()
+		s.handle.close()
 	}
 	return nil
 }
 
-// Info is counts, times and notes of the snapshot.
+// Info returns counts, times and notes of the snapshot.
 func (s *Snapshot) Info() SnapshotInfo {
 	if s == nil {
 		return SnapshotInfo{}
@@ -97,7 +96,7 @@ func (s *Snapshot) Info() SnapshotInfo {
 	return s.info
 }
 
-// Memory is the caller's host memory; false: not asked for, or not to be had.
+// Memory returns the caller's host memory; false: not requested or not available.
 func (s *Snapshot) Memory() (ProcessMemory, bool) {
 	if s == nil {
 		return ProcessMemory{}, false
@@ -105,7 +104,7 @@ func (s *Snapshot) Memory() (ProcessMemory, bool) {
 	return s.memory.Get()
 }
 
-// System is the host's memory; false: not asked for, or not to be had.
+// System returns the host's memory; false: not requested or not available.
 func (s *Snapshot) System() (SystemMemory, bool) {
 	if s == nil {
 		return SystemMemory{}, false
@@ -113,17 +112,17 @@ func (s *Snapshot) System() (SystemMemory, bool) {
 	return s.system.Get()
 }
 
-// Devices are the devices by index, in memory of the caller's own.
+// Devices returns a copy of the devices, by index.
 func (s *Snapshot) Devices() []SnapshotDevice {
 	if s == nil {
 		return nil
 	}
 	devices := clone(s.devices)
-	share(devices, clone(s.pools), clone(s.metrics))
+	distribute(devices, clone(s.pools), clone(s.metrics))
 	return devices
 }
 
-// Pools are all pools by device index, the main pool first, in memory of the caller's own.
+// Pools returns a copy of all pools, by device index, the main pool first.
 func (s *Snapshot) Pools() []Pool {
 	if s == nil {
 		return nil
@@ -131,7 +130,7 @@ func (s *Snapshot) Pools() []Pool {
 	return clone(s.pools)
 }
 
-// Usages are what processes use, by device index, then pid, in memory of the caller's own.
+// Usages returns a copy of what processes use, by device index, then pid.
 func (s *Snapshot) Usages() []Usage {
 	if s == nil {
 		return nil
@@ -139,7 +138,7 @@ func (s *Snapshot) Usages() []Usage {
 	return clone(s.usages)
 }
 
-// Metrics are all single numbers by device index, in memory of the caller's own.
+// Metrics returns a copy of all single numbers, by device index.
 func (s *Snapshot) Metrics() []Metric {
 	if s == nil {
 		return nil
@@ -147,7 +146,7 @@ func (s *Snapshot) Metrics() []Metric {
 	return clone(s.metrics)
 }
 
-// Groups are what control groups hold, by device index, in memory of the caller's own.
+// Groups returns a copy of what control groups hold, by device index.
 func (s *Snapshot) Groups() []Group {
 	if s == nil {
 		return nil
@@ -155,7 +154,7 @@ func (s *Snapshot) Groups() []Group {
 	return clone(s.groups)
 }
 
-// Diagnostics are the reasons why something is missing, in memory of the caller's own.
+// Diagnostics returns a copy of the reasons why something is missing.
 func (s *Snapshot) Diagnostics() []Diagnostic {
 	if s == nil {
 		return nil
@@ -163,54 +162,54 @@ func (s *Snapshot) Diagnostics() []Diagnostic {
 	return clone(s.diagnostics)
 }
 
-// Device is the device at a position (which its index is not). ErrRange: past the end.
+// Device returns the device at a position, which is not its index. ErrRange: past the end.
 func (s *Snapshot) Device(i int) (SnapshotDevice, error) {
 	if s == nil {
 		return SnapshotDevice{}, ErrClosed
 	}
-	device, err := at(s.devices, i)
+	device, err := entryAt(s.devices, i)
 	device.Pools, device.Metrics = clone(device.Pools), clone(device.Metrics)
 	return device, err
 }
 
-// Pool is the pool at a position of Pools. ErrRange: past the end.
+// Pool returns the pool at a position of Pools. ErrRange: past the end.
 func (s *Snapshot) Pool(i int) (Pool, error) {
 	if s == nil {
 		return Pool{}, ErrClosed
 	}
-	return at(s.pools, i)
+	return entryAt(s.pools, i)
 }
 
-// Usage is the usage at a position of Usages. ErrRange: past the end.
+// Usage returns the usage at a position of Usages. ErrRange: past the end.
 func (s *Snapshot) Usage(i int) (Usage, error) {
 	if s == nil {
 		return Usage{}, ErrClosed
 	}
-	return at(s.usages, i)
+	return entryAt(s.usages, i)
 }
 
-// Metric is the metric at a position of Metrics. ErrRange: past the end.
+// Metric returns the metric at a position of Metrics. ErrRange: past the end.
 func (s *Snapshot) Metric(i int) (Metric, error) {
 	if s == nil {
 		return Metric{}, ErrClosed
 	}
-	return at(s.metrics, i)
+	return entryAt(s.metrics, i)
 }
 
-// Group is the control group at a position of Groups. ErrRange: past the end.
+// Group returns the control group at a position of Groups. ErrRange: past the end.
 func (s *Snapshot) Group(i int) (Group, error) {
 	if s == nil {
 		return Group{}, ErrClosed
 	}
-	return at(s.groups, i)
+	return entryAt(s.groups, i)
 }
 
-// Diagnostic is the diagnostic at a position of Diagnostics. ErrRange: past the end.
+// Diagnostic returns the diagnostic at a position of Diagnostics. ErrRange: past the end.
 func (s *Snapshot) Diagnostic(i int) (Diagnostic, error) {
 	if s == nil {
 		return Diagnostic{}, ErrClosed
 	}
-	return at(s.diagnostics, i)
+	return entryAt(s.diagnostics, i)
 }
 
 // ReasonKey names a value that may be missing. Members that the subject does not use are 0.
@@ -225,24 +224,24 @@ type ReasonKey struct {
 	MetricInstance uint32
 }
 
-// Reason is why a value is missing. ErrNoDevice: the snapshot does not have the device. ErrRange: the subject
-// is not one bit of Collect, or there is no such PoolKind or MetricID. ErrArgument: the subject does not use
-// a member that is not 0. ErrEmpty: the subject was not requested.
+// Reason returns why a value is missing. ErrNoDevice: the snapshot does not have the device. ErrRange: the
+// subject is not one bit of Collect, or there is no such PoolKind or MetricID. ErrArgument: the subject
+// does not use a member that is not 0. ErrEmpty: the subject was not requested.
 func (s *Snapshot) Reason(key ReasonKey) (Diagnostic, error) {
-	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Diagnostic {
+	record, err := callSnapshot(s, func(native raw.Snapshot, failure *raw.Error) *raw.Diagnostic {
 		return native.Reason(uint32(key.Subject), key.DeviceIndex, key.Field, key.PID, uint32(key.Pool), key.PoolInstance,
 			uint32(key.Metric), key.MetricInstance, failure)
 	})
 	if err == nil && record == nil {
-		err = refusal(StatusEmpty, "the subject was not requested")
+		err = newRefusal(StatusEmpty, "the subject was not requested")
 	}
-	return converted(record, newDiagnostic), err
+	return convertRecord(record, newDiagnostic), err
 }
 
-func at[T any](list []T, i int) (T, error) {
+func entryAt[T any](list []T, i int) (T, error) {
 	if i < 0 || i >= len(list) {
-		var nothing T
-		return nothing, refusal(StatusRange, fmt.Sprintf("position %d of %d", i, len(list)))
+		var zero T
+		return zero, newRefusal(StatusRange, fmt.Sprintf("position %d of %d", i, len(list)))
 	}
 	return list[i], nil
 }

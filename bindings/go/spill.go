@@ -15,7 +15,7 @@ type SpillOptions struct {
 	GrowthBytes             uint64 // over the first observation; 0 is 256 MiB
 }
 
-// SpillSample is values from elsewhere.
+// SpillSample has values from another source.
 type SpillSample struct {
 	MonotonicNs    uint64 // 0 is now
 	DedicatedBytes uint64
@@ -24,11 +24,11 @@ type SpillSample struct {
 	EvictedBytes   Optional[uint64]
 }
 
-// Spill detects device memory that moves to the host. It may be used by any number of goroutines at once,
-// and outlives its context.
+// Spill detects device memory that moves to the host. It may be used by any number of goroutines at the same
+// time, and outlives its context.
 type Spill struct {
 	native raw.Spill
-	open   *handle
+	handle *handle
 }
 
 func newSpill(native raw.Spill, err error) (*Spill, error) {
@@ -38,7 +38,7 @@ func newSpill(native raw.Spill, err error) (*Spill, error) {
 	return &Spill{native, newHandle(func() { raw.DeleteSpill(native) })}, nil
 }
 
-func spillOptions(options *SpillOptions) SpillOptions {
+func spillOptionsOrDefault(options *SpillOptions) SpillOptions {
 	if options == nil {
 		return SpillOptions{}
 	}
@@ -46,79 +46,79 @@ func spillOptions(options *SpillOptions) SpillOptions {
 }
 
 // NewSpill makes a detector that reads a device; no driver is asked yet. ErrRange: EpisodeCapacity is above
-// 65536. Close it; one that is forgotten is closed some time after the garbage collector finds it.
+// 65536. Close it; otherwise it is closed some time after it becomes garbage.
 func (c *Context) NewSpill(deviceIndex uint32, options *SpillOptions) (*Spill, error) {
-	given := spillOptions(options)
-	return newSpill(ask(c, func(native raw.Context, failure *raw.Error) raw.Spill {
-		return native.Spill(deviceIndex, given.EpisodeCapacity, given.DedicatedThresholdBytes,
-			given.GrowthBytes, failure)
+	settings := spillOptionsOrDefault(options)
+	return newSpill(callContext(c, func(native raw.Context, failure *raw.Error) raw.Spill {
+		return native.Spill(deviceIndex, settings.EpisodeCapacity, settings.DedicatedThresholdBytes,
+			settings.GrowthBytes, failure)
 	}))
 }
 
-// NewLoneSpill makes a detector without a context: it is fed, or observes the device of snapshots.
+// NewLoneSpill makes a detector without a context, which takes values by Feed, or a device of snapshots.
 func NewLoneSpill(deviceIndex uint32, options *SpillOptions) (*Spill, error) {
-	given := spillOptions(options)
+	settings := spillOptionsOrDefault(options)
 	failure := raw.NewError()
-	return newSpill(checked(raw.LoneSpill(deviceIndex, given.EpisodeCapacity, given.DedicatedThresholdBytes,
-		given.GrowthBytes, failure), failure))
+	return newSpill(checkResult(raw.LoneSpill(deviceIndex, settings.EpisodeCapacity, settings.DedicatedThresholdBytes,
+		settings.GrowthBytes, failure), failure))
 }
 
-// Close ends the detector and waits for no driver. Closing again does nothing.
+// Close closes the detector and waits for no driver. Closing again does nothing.
 func (s *Spill) Close() error {
 	if s != nil {
-		s.open.close()
+		s.handle.close()
 	}
 	return nil
 }
 
-// askSpill makes a call on a detector that stays until the call has returned.
-func askSpill[T any](s *Spill, call func(native raw.Spill, failure *raw.Error) T) (T, error) {
-	if s == nil || !s.open.enter() {
-		var nothing T
-		return nothing, ErrClosed
+// callSpill makes a call on a detector, which stays until the call has returned.
+func callSpill[T any](s *Spill, call func(native raw.Spill, failure *raw.Error) T) (T, error) {
+	if s == nil || !s.handle.enter() {
+		var zero T
+		return zero, ErrClosed
 	}
-	defer s.open.leave()
+	defer s.handle.leave()
 	failure := raw.NewError()
-	answer := call(s.native, failure)
+	result := call(s.native, failure)
 	runtime.KeepAlive(s)
-	return checked(answer, failure)
+	return checkResult(result, failure)
 }
 
-// labelled makes a call with a label.
-func (s *Spill) labelled(label string, call func(native raw.Spill, label []byte, failure *raw.Error)) error {
-	given, err := argument("label", label)
+// callWithLabel makes a call with a label.
+func (s *Spill) callWithLabel(label string, call func(native raw.Spill, cLabel []byte, failure *raw.Error)) error {
+	cLabel, err := encodeText("label", label)
 	if err != nil {
 		return err
 	}
-	_, err = askSpill(s, func(native raw.Spill, failure *raw.Error) struct{} {
-		call(native, given, failure)
+	_, err = callSpill(s, func(native raw.Spill, failure *raw.Error) struct{} {
+		call(native, cLabel, failure)
 		return struct{}{}
 	})
 	return err
 }
 
-// Observe reads the device; the label names the moment. ErrUnsupported: the device does not report it; see also Info.
-// Other errors are those of Pool.
+// Observe reads the device; the label names the observation. ErrUnsupported: the device does not report it; see
+// also Info. Other errors are those of Pool.
 func (s *Spill) Observe(label string) error {
-	return s.labelled(label, func(native raw.Spill, given []byte, failure *raw.Error) {
-		native.Observe(given, failure)
+	return s.callWithLabel(label, func(native raw.Spill, cLabel []byte, failure *raw.Error) {
+		native.Observe(cLabel, failure)
 	})
 }
 
-// ObserveSnapshot takes the device of a snapshot with CollectPools and CollectProcesses. ErrEmpty: it has no
-// values. ErrNoDevice: it has no such device.
+// ObserveSnapshot reads the device from a snapshot with CollectPools and CollectProcesses. ErrEmpty: the
+// snapshot has no values of it. ErrNoDevice: the snapshot does not have it.
 func (s *Spill) ObserveSnapshot(snapshot *Snapshot, label string) error {
-	if snapshot == nil || !snapshot.open.enter() {
+	if snapshot == nil || !snapshot.handle.enter() {
 		return ErrClosed
 	}
-	defer snapshot.open.leave()
+	defer snapshot.handle.leave()
 	defer runtime.KeepAlive(snapshot)
-	return s.labelled(label, func(native raw.Spill, given []byte, failure *raw.Error) {
-		native.ObserveSnapshot(snapshot.native, given, failure)
+	return s.callWithLabel(label, func(native raw.Spill, cLabel []byte, failure *raw.Error) {
+		native.ObserveSnapshot(snapshot.native, cLabel, failure)
 	})
 }
 
-// Feed takes values from elsewhere.
+// Feed takes values from another source.
 func (s *Spill) Feed(sample SpillSample, label string) error {
 	var flags uint32
 	limit, hasLimit := sample.LimitBytes.Get()
@@ -129,22 +129,22 @@ func (s *Spill) Feed(sample SpillSample, label string) error {
 	if hasEvicted {
 		flags |= spillSampleHasEvicted
 	}
-	return s.labelled(label, func(native raw.Spill, given []byte, failure *raw.Error) {
+	return s.callWithLabel(label, func(native raw.Spill, cLabel []byte, failure *raw.Error) {
 		native.Feed(flags, sample.MonotonicNs, sample.DedicatedBytes, sample.SharedBytes, limit, evicted,
-			given, failure)
+			cLabel, failure)
 	})
 }
 
-// Info is what the detector has seen.
+// Info returns what the detector has observed so far.
 func (s *Spill) Info() (SpillInfo, error) {
-	return askSpill(s, func(native raw.Spill, failure *raw.Error) SpillInfo {
-		return converted(native.Info(failure), newSpillInfo)
+	return callSpill(s, func(native raw.Spill, failure *raw.Error) SpillInfo {
+		return convertRecord(native.Info(failure), newSpillInfo)
 	})
 }
 
-// Episode is one by its number, from 0. ErrRange: it has not begun yet, or was dropped.
+// Episode returns an episode by its number, from 0. ErrRange: it has not begun yet, or was dropped.
 func (s *Spill) Episode(number uint64) (Episode, error) {
-	return askSpill(s, func(native raw.Spill, failure *raw.Error) Episode {
-		return converted(native.Episode(number, failure), newEpisode)
+	return callSpill(s, func(native raw.Spill, failure *raw.Error) Episode {
+		return convertRecord(native.Episode(number, failure), newEpisode)
 	})
 }

@@ -6,27 +6,27 @@ import "testing"
 
 const mib = uint64(1) << 20
 
-func cards(vram, host string) string {
+func twoCards(vram, host string) string {
 	return `"devices": [
 	{"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": "` + vram + `"},
 		{"kind": "host", "total": "32GiB", "used": "` + host + `"}]},
 	{"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}]`
 }
 
-var fillsUp = `{` + cards("8GiB", "128MiB") + `, "changes": [
-	{"at_reading": 3, ` + cards("15GiB", "384MiB") + `}, {"at_reading": 4, ` + cards("8GiB", "384MiB") + `}]}`
+var fillingMachine = `{` + twoCards("8GiB", "128MiB") + `, "changes": [
+	{"at_reading": 3, ` + twoCards("15GiB", "384MiB") + `}, {"at_reading": 4, ` + twoCards("8GiB", "384MiB") + `}]}`
 
-func spillInfo(t *testing.T, s *Spill) SpillInfo {
+func readSpillInfo(t *testing.T, spill *Spill) SpillInfo {
 	t.Helper()
-	info, err := s.Info()
+	info, err := spill.Info()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return info
 }
 
-func TestSpillOfADevice(t *testing.T) {
-	spill, err := machine(t, fillsUp).NewSpill(0, nil)
+func TestSpillOfADeviceIsDetected(t *testing.T) {
+	spill, err := openMachine(t, fillingMachine).NewSpill(0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,34 +36,34 @@ func TestSpillOfADevice(t *testing.T) {
 		if err := spill.Observe(label); err != nil {
 			t.Fatal(err)
 		}
-		if got := spillInfo(t, spill).Rules; got != rules[i] {
-			t.Errorf("%s: rules %b", label, got)
+		if actual := readSpillInfo(t, spill).Rules; actual != rules[i] {
+			t.Errorf("%s: rules %b", label, actual)
 		}
 	}
-	info := spillInfo(t, spill)
+	info := readSpillInfo(t, spill)
 	if info.State != SpillStateMeasurable|SpillStateEver || info.EpisodeCount != 1 || info.FirstLabel != Some("step 1") ||
 		info.BaselineSharedBytes != Some(128*mib) || info.PeakSharedBytes != Some(384*mib) ||
 		info.EvictedBytes != (Optional[uint64]{}) {
 		t.Errorf("the detector reports %+v", info)
 	}
-	only, err := spill.Episode(0)
-	if err != nil || only.EndLabel != Some("step 2") || only.DurationNs != 0 {
-		t.Errorf("the episode is %+v, %v", only, err)
+	episode, err := spill.Episode(0)
+	if err != nil || episode.EndLabel != Some("step 2") || episode.DurationNs != 0 {
+		t.Errorf("the episode is %+v, %v", episode, err)
 	}
 	if _, err := spill.Episode(1); !isError(err, ErrRange) {
 		t.Errorf("an episode that has not begun: %v", err)
 	}
 }
 
-func TestSpillThatCannotBeMeasured(t *testing.T) {
-	spill, err := machine(t, fillsUp).NewSpill(1, nil)
+func TestSpillOfAnUnsupportedDeviceCanOnlyBeFed(t *testing.T) {
+	spill, err := openMachine(t, fillingMachine).NewSpill(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := spill.Observe("begin"); !isError(err, ErrUnsupported) {
 		t.Errorf("observed: %v", err)
 	}
-	info := spillInfo(t, spill)
+	info := readSpillInfo(t, spill)
 	if info.Status != StatusUnsupported || info.Message == "" || info.DedicatedBytes != (Optional[uint64]{}) {
 		t.Errorf("the detector reports %+v", info)
 	}
@@ -72,8 +72,8 @@ func TestSpillThatCannotBeMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := spillInfo(t, spill).Rules; got != SpillByEvicted {
-		t.Errorf("rules %b", got)
+	if rules := readSpillInfo(t, spill).Rules; rules != SpillByEvicted {
+		t.Errorf("rules %b", rules)
 	}
 	spill.Close()
 	if _, err := spill.Info(); !isError(err, ErrClosed) {
@@ -84,24 +84,24 @@ func TestSpillThatCannotBeMeasured(t *testing.T) {
 	}
 }
 
-func TestSpillOfSnapshots(t *testing.T) {
-	context := machine(t, fillsUp)
+func TestSpillInSnapshotsIsDetected(t *testing.T) {
+	context := openMachine(t, fillingMachine)
 	spill, err := NewLoneSpill(0, &SpillOptions{EpisodeCapacity: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer spill.Close()
 	for i := 0; i < 3; i++ {
-		taken, err := context.Take(&SnapshotOptions{Collect: CollectPools | CollectProcesses})
+		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools | CollectProcesses})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := spill.ObserveSnapshot(taken, "taken"); err != nil {
+		if err := spill.ObserveSnapshot(snapshot, "taken"); err != nil {
 			t.Fatal(err)
 		}
-		taken.Close()
+		snapshot.Close()
 	}
-	if info := spillInfo(t, spill); info.ObservationCount != 3 || info.EpisodeCount != 1 {
+	if info := readSpillInfo(t, spill); info.ObservationCount != 3 || info.EpisodeCount != 1 {
 		t.Errorf("the detector reports %+v", info)
 	}
 	if err := spill.ObserveSnapshot(nil, ""); !isError(err, ErrClosed) {

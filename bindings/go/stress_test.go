@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// resident is the resident set of this process in bytes, by the kernel and not by the library.
-func resident(t *testing.T) uint64 {
+// readResident returns the resident set of this process in bytes, from the kernel and not from the library.
+func readResident(t *testing.T) uint64 {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		t.Skip("no /proc")
@@ -27,8 +27,8 @@ func resident(t *testing.T) uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// cycle makes a context and two snapshots, and lets go of them in an order that changes.
-func cycle(t *testing.T, path string, i int) {
+// openAndClose makes a context and two snapshots, and closes or drops them in an order that depends on i.
+func openAndClose(t *testing.T, path string, i int) {
 	context, err := NewContext(&ContextOptions{Flags: ContextNoThreads})
 	if err == nil {
 		err = context.SetPath(PathSimulation, path)
@@ -51,10 +51,10 @@ func cycle(t *testing.T, path string, i int) {
 		second.Close()
 	case 1:
 		second.Close()
-		context.Close() // and the collector finds the other one
+		context.Close() // and the collector frees the other one
 	case 2:
 		context.Close()
-	case 3: // the collector finds all three
+	case 3: // the collector frees all three
 	}
 	if i%4 < 2 {
 		return
@@ -64,38 +64,38 @@ func cycle(t *testing.T, path string, i int) {
 	}
 }
 
-func collect() {
+func collectGarbage() {
 	for i := 0; i < 3; i++ {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
 }
 
-func TestStressGarbage(t *testing.T) {
-	const cycles, warm, bound = 10000, 1000, 24 << 20
+func TestStressGarbageIsFreed(t *testing.T) {
+	const cycles, warmUp, growthLimit = 10000, 1000, 24 << 20
 	path := t.TempDir() + "/machine.json"
-	if err := os.WriteFile(path, []byte(growing), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(growingMachine), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var after uint64
 	for i := 0; i < cycles; i++ {
-		cycle(t, path, i)
+		openAndClose(t, path, i)
 		if i%100 == 0 {
 			runtime.GC()
 		}
-		if i == warm {
-			collect()
-			after = resident(t)
+		if i == warmUp {
+			collectGarbage()
+			after = readResident(t)
 		}
 	}
-	collect()
-	if now := resident(t); now > after+bound {
-		t.Errorf("%d MiB resident after %d cycles, %d MiB after %d", now>>20, cycles, after>>20, warm)
+	collectGarbage()
+	if now := readResident(t); now > after+growthLimit {
+		t.Errorf("%d MiB resident after %d cycles, %d MiB after %d", now>>20, cycles, after>>20, warmUp)
 	}
 }
 
-func TestStressGoroutines(t *testing.T) {
-	context := machine(t, twoDevices)
+func TestStressGoroutinesShareAContext(t *testing.T) {
+	context := openMachine(t, twoDevices)
 	shared := take(t, context, everything)
 	var group sync.WaitGroup
 	for worker := 0; worker < 8; worker++ {
@@ -125,10 +125,10 @@ func TestStressGoroutines(t *testing.T) {
 	group.Wait()
 }
 
-// Closing while others are inside is either before or after each of their calls, never within.
-func TestStressCloseWithin(t *testing.T) {
+// A close during calls of other goroutines takes effect before or after each of them, never within.
+func TestStressCloseDuringCallsIsSafe(t *testing.T) {
 	for round := 0; round < 50; round++ {
-		context := machine(t, twoDevices)
+		context := openMachine(t, twoDevices)
 		snapshot := take(t, context, everything)
 		var group sync.WaitGroup
 		for worker := 0; worker < 8; worker++ {
@@ -160,15 +160,15 @@ func TestStressCloseWithin(t *testing.T) {
 	}
 }
 
-// Closing does not wait for a call that hangs in a driver, and that call ends well.
+// Closing does not wait for a call that hangs in a driver, and that call succeeds.
 func TestCloseDoesNotWait(t *testing.T) {
 	gate := t.TempDir() + "/gate"
-	context := machine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
+	context := openMachine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
 	  "delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
 	if _, err := context.Scan(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error)
+	results := make(chan error)
 	go func() {
 		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools, Deadline: 20 * time.Second})
 		if err == nil {
@@ -178,9 +178,9 @@ func TestCloseDoesNotWait(t *testing.T) {
 			}
 			snapshot.Close()
 		}
-		ended <- err
+		results <- err
 	}()
-	for context.open.users.Load() < 2 {
+	for context.handle.users.Load() < 2 {
 		time.Sleep(time.Millisecond)
 	}
 	context.Close()
@@ -190,8 +190,8 @@ func TestCloseDoesNotWait(t *testing.T) {
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := <-ended; err != nil {
+	if err := <-results; err != nil {
 		t.Errorf("the call that was inside: %v", err)
 	}
-	want(t, "users", context.open.users.Load(), 0)
+	expect(t, "users", context.handle.users.Load(), 0)
 }

@@ -10,7 +10,7 @@ import (
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
 
-// text is what stands before the terminator.
+// text returns the text of a char array, up to its terminator.
 func text(field []byte) string {
 	if end := bytes.IndexByte(field, 0); end >= 0 {
 		field = field[:end]
@@ -18,10 +18,10 @@ func text(field []byte) string {
 	return string(field)
 }
 
-// argument is a text for C, which would take a NUL byte as its end.
-func argument(name, value string) ([]byte, error) {
+// encodeText returns a text for C, which would be cut at a NUL byte.
+func encodeText(name, value string) ([]byte, error) {
 	if strings.IndexByte(value, 0) >= 0 {
-		return nil, refusal(StatusArgument, fmt.Sprintf("%s %q holds a NUL byte", name, value))
+		return nil, newRefusal(StatusArgument, fmt.Sprintf("%s %q holds a NUL byte", name, value))
 	}
 	return raw.Text(value), nil
 }

@@ -27,11 +27,11 @@ func TestMonotonicNsIsTheClockOfSnapshots(t *testing.T) {
 	}
 }
 
-func TestADurationIsInNanoseconds(t *testing.T) {
-	for _, refused := range []time.Duration{-time.Second, 500} {
-		_, err := NewContext(&ContextOptions{Stale: refused})
+func TestDurationsAreInNanosecondsAndNotNegative(t *testing.T) {
+	for _, duration := range []time.Duration{-time.Second, 500} {
+		_, err := NewContext(&ContextOptions{Stale: duration})
 		if !errors.Is(err, ErrRange) || !strings.Contains(strings.ToLower(err.Error()), "stale") {
-			t.Fatalf("%v: %v", refused, err)
+			t.Fatalf("%v: %v", duration, err)
 		}
 	}
 	context, err := NewContext(&ContextOptions{MaxAge: 100 * time.Microsecond})
@@ -49,7 +49,7 @@ func TestADurationIsInNanoseconds(t *testing.T) {
 	}
 }
 
-func TestAnUnlimitedIntervalIsRefused(t *testing.T) {
+func TestUnlimitedIntervalIsRefused(t *testing.T) {
 	context, err := NewContext(nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,10 +11,10 @@ import (
 // TrackerOptions configure a tracker. The zero value, and nil, mean every default.
 type TrackerOptions struct {
 	LimitBytes  Optional[uint64] // absent: no limit; 0 allows nothing
-	TagCapacity uint32           // tags that there can be; 0 is 64
+	TagCapacity uint32           // most tags; 0 is 64
 }
 
-// limitArguments are the flags and the limit as the raw layer takes them.
+// limitArguments returns the arguments of the raw layer for a limit: flags and bytes.
 func limitArguments(bytes Optional[uint64]) (uint32, uint64) {
 	limit, isLimited := bytes.Get()
 	if !isLimited {
@@ -24,26 +24,26 @@ func limitArguments(bytes Optional[uint64]) (uint32, uint64) {
 }
 
 // Tracker is the bookkeeping of a budget, which allocates nothing itself. It may be used by any number of
-// goroutines at once: the limit holds at every instant. It outlives its context.
+// goroutines at the same time: the limit holds at every instant. It outlives its context.
 type Tracker struct {
 	native raw.Tracker
-	open   *handle
+	handle *handle
 }
 
 func newTracker(native raw.Tracker) *Tracker {
 	return &Tracker{native, newHandle(func() { raw.DeleteTracker(native) })}
 }
 
-// NewTracker makes a tracker of bookkeeping alone. ErrRange: TagCapacity is above 65536. Close it; one that
-// is forgotten is closed some time after the garbage collector finds it.
+// NewTracker makes a tracker for bookkeeping alone. ErrRange: TagCapacity is above 65536. Close it; otherwise
+// it is closed some time after it becomes garbage.
 func NewTracker(options *TrackerOptions) (*Tracker, error) {
-	var given TrackerOptions
+	var settings TrackerOptions
 	if options != nil {
-		given = *options
+		settings = *options
 	}
 	failure := raw.NewError()
-	flags, limit := limitArguments(given.LimitBytes)
-	native := raw.NewTracker(flags, limit, given.TagCapacity, failure)
+	flags, limit := limitArguments(settings.LimitBytes)
+	native := raw.NewTracker(flags, limit, settings.TagCapacity, failure)
 	if failure.Status != 0 {
 		return nil, newError(failure)
 	}
@@ -52,13 +52,13 @@ func NewTracker(options *TrackerOptions) (*Tracker, error) {
 
 // NewTracker makes a tracker whose WouldFit also asks a device. It touches no driver yet.
 func (c *Context) NewTracker(index uint32, options *TrackerOptions) (*Tracker, error) {
-	var given TrackerOptions
+	var settings TrackerOptions
 	if options != nil {
-		given = *options
+		settings = *options
 	}
-	flags, limit := limitArguments(given.LimitBytes)
-	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Tracker {
-		return native.Tracker(index, flags, limit, given.TagCapacity, failure)
+	flags, limit := limitArguments(settings.LimitBytes)
+	native, err := callContext(c, func(native raw.Context, failure *raw.Error) raw.Tracker {
+		return native.Tracker(index, flags, limit, settings.TagCapacity, failure)
 	})
 	if err != nil {
 		return nil, err
@@ -66,30 +66,30 @@ func (c *Context) NewTracker(index uint32, options *TrackerOptions) (*Tracker, e
 	return newTracker(native), nil
 }
 
-// Close ends the tracker. Closing again does nothing.
+// Close closes the tracker. Closing again does nothing.
 func (t *Tracker) Close() error {
 	if t != nil {
-		t.open.close()
+		t.handle.close()
 	}
 	return nil
 }
 
-// askTracker makes a call on a tracker that stays until the call has returned.
-func askTracker[T any](t *Tracker, call func(native raw.Tracker, failure *raw.Error) T) (T, error) {
-	if t == nil || !t.open.enter() {
-		var nothing T
-		return nothing, ErrClosed
+// callTracker makes a call on a tracker, which stays until the call has returned.
+func callTracker[T any](t *Tracker, call func(native raw.Tracker, failure *raw.Error) T) (T, error) {
+	if t == nil || !t.handle.enter() {
+		var zero T
+		return zero, ErrClosed
 	}
-	defer t.open.leave()
+	defer t.handle.leave()
 	failure := raw.NewError()
-	answer := call(t.native, failure)
+	result := call(t.native, failure)
 	runtime.KeepAlive(t)
-	return checked(answer, failure)
+	return checkResult(result, failure)
 }
 
-// tellTracker makes a call that gives nothing.
-func tellTracker(t *Tracker, call func(native raw.Tracker, failure *raw.Error)) error {
-	_, err := askTracker(t, func(native raw.Tracker, failure *raw.Error) struct{} {
+// runTracker makes a call on a tracker that returns no value.
+func runTracker(t *Tracker, call func(native raw.Tracker, failure *raw.Error)) error {
+	_, err := callTracker(t, func(native raw.Tracker, failure *raw.Error) struct{} {
 		call(native, failure)
 		return struct{}{}
 	})
@@ -106,20 +106,21 @@ func (t *Tracker) Release(bytes uint64) error {
 	return t.ReleaseTagged(0, bytes)
 }
 
-// AllocateTagged is Allocate, also counted under a tag; 0 is none. ErrRange: no such tag.
+// AllocateTagged allocates as Allocate does, and counts the bytes under a tag; 0 is none. ErrRange: no such
+// tag.
 func (t *Tracker) AllocateTagged(tag uint32, bytes uint64) error {
-	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Allocate(bytes, tag, failure) })
+	return runTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Allocate(bytes, tag, failure) })
 }
 
-// ReleaseTagged is Release of what was allocated under a tag. ErrRange: also no such tag.
+// ReleaseTagged releases bytes that were allocated under a tag. ErrRange: as for Release, or no such tag.
 func (t *Tracker) ReleaseTagged(tag uint32, bytes uint64) error {
-	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Release(bytes, tag, failure) })
+	return runTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Release(bytes, tag, failure) })
 }
 
-// WouldFit reports whether bytes would fit now, within the limit and on a linked device. An error reports that
+// WouldFit reports whether bytes would fit now, within the limit and on a linked device. An error means that
 // the device does not answer.
 func (t *Tracker) WouldFit(bytes uint64) (bool, error) {
-	return askTracker(t, func(native raw.Tracker, failure *raw.Error) bool {
+	return callTracker(t, func(native raw.Tracker, failure *raw.Error) bool {
 		return native.WouldFit(bytes, failure) == 1
 	})
 }
@@ -128,36 +129,36 @@ func (t *Tracker) WouldFit(bytes uint64) (bool, error) {
 // allocated.
 func (t *Tracker) SetLimit(bytes Optional[uint64]) error {
 	flags, limit := limitArguments(bytes)
-	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.SetLimit(flags, limit, failure) })
+	return runTracker(t, func(native raw.Tracker, failure *raw.Error) { native.SetLimit(flags, limit, failure) })
 }
 
 // Reset forgets what is allocated, and the peaks; limit and tags stay.
 func (t *Tracker) Reset() error {
-	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Reset(failure) })
+	return runTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Reset(failure) })
 }
 
-// Tag is the number of the tag of that name, which is made if there is none. ErrLimit: there are as many as
-// can be. ErrArgument: the name is empty, or longer than 63 bytes.
+// Tag returns the number of the tag with that name, which is created if there is none. ErrLimit: there are
+// TagCapacity tags already. ErrArgument: the name is empty, or longer than 63 bytes.
 func (t *Tracker) Tag(name string) (uint32, error) {
-	given, err := argument("name", name)
+	cName, err := encodeText("name", name)
 	if err != nil {
 		return 0, err
 	}
-	return askTracker(t, func(native raw.Tracker, failure *raw.Error) uint32 {
-		return native.Tag(given, failure)
+	return callTracker(t, func(native raw.Tracker, failure *raw.Error) uint32 {
+		return native.Tag(cName, failure)
 	})
 }
 
 // Info returns the state of the budget.
 func (t *Tracker) Info() (TrackerInfo, error) {
-	return askTracker(t, func(native raw.Tracker, failure *raw.Error) TrackerInfo {
-		return converted(native.Info(failure), newTrackerInfo)
+	return callTracker(t, func(native raw.Tracker, failure *raw.Error) TrackerInfo {
+		return convertRecord(native.Info(failure), newTrackerInfo)
 	})
 }
 
-// ReadTag is what was allocated under a tag. ErrRange: no such tag.
+// ReadTag returns what was allocated under a tag. ErrRange: no such tag.
 func (t *Tracker) ReadTag(tag uint32) (Tag, error) {
-	return askTracker(t, func(native raw.Tracker, failure *raw.Error) Tag {
-		return converted(native.ReadTag(tag, failure), newTag)
+	return callTracker(t, func(native raw.Tracker, failure *raw.Error) Tag {
+		return convertRecord(native.ReadTag(tag, failure), newTag)
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func limited(t *testing.T, bytes Optional[uint64]) *Tracker {
+func newLimitedTracker(t *testing.T, bytes Optional[uint64]) *Tracker {
 	t.Helper()
 	tracker, err := NewTracker(&TrackerOptions{LimitBytes: bytes})
 	if err != nil {
@@ -18,7 +18,7 @@ func limited(t *testing.T, bytes Optional[uint64]) *Tracker {
 }
 
 func TestTrackerKeepsToItsLimit(t *testing.T) {
-	tracker := limited(t, Some(uint64(1000)))
+	tracker := newLimitedTracker(t, Some(uint64(1000)))
 	if err := tracker.Allocate(900); err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	info, err := tracker.Info()
-	want := TrackerInfo{LimitBytes: Some(uint64(1000)), AllocatedBytes: 500, PeakBytes: 900, RefusedCount: 1}
-	if err != nil || info != want {
+	expected := TrackerInfo{LimitBytes: Some(uint64(1000)), AllocatedBytes: 500, PeakBytes: 900, RefusedCount: 1}
+	if err != nil || info != expected {
 		t.Errorf("it reports %+v, %v", info, err)
 	}
 	if err := tracker.SetLimit(Some(uint64(499))); !isError(err, ErrLimit) {
@@ -56,11 +56,11 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 	}
 }
 
-func TestTrackerWithALimitOfZeroAllowsNothing(t *testing.T) {
-	if err := limited(t, Some(uint64(0))).Allocate(1); !isError(err, ErrLimit) {
+func TestTrackerWithLimitZeroAllowsNothing(t *testing.T) {
+	if err := newLimitedTracker(t, Some(uint64(0))).Allocate(1); !isError(err, ErrLimit) {
 		t.Errorf("made with a limit of 0: %v", err)
 	}
-	tracker := limited(t, Optional[uint64]{})
+	tracker := newLimitedTracker(t, Optional[uint64]{})
 	if err := tracker.SetLimit(Some(uint64(0))); err != nil {
 		t.Error(err)
 	}
@@ -69,11 +69,11 @@ func TestTrackerWithALimitOfZeroAllowsNothing(t *testing.T) {
 	}
 }
 
-func TestTrackerHasTags(t *testing.T) {
-	tracker := limited(t, Optional[uint64]{})
+func TestTrackerCountsBytesByTag(t *testing.T) {
+	tracker := newLimitedTracker(t, Optional[uint64]{})
 	weights, err := tracker.Tag("weights")
-	if again, _ := tracker.Tag("weights"); err != nil || again != weights {
-		t.Fatalf("the tag is %d, then %d, %v", weights, again, err)
+	if second, _ := tracker.Tag("weights"); err != nil || second != weights {
+		t.Fatalf("the tag is %d, then %d, %v", weights, second, err)
 	}
 	if err := tracker.AllocateTagged(weights, 300); err != nil {
 		t.Fatal(err)
@@ -82,7 +82,8 @@ func TestTrackerHasTags(t *testing.T) {
 		t.Fatal(err)
 	}
 	tag, err := tracker.ReadTag(weights)
-	if want := (Tag{Number: weights, AllocatedBytes: 200, PeakBytes: 300, Name: "weights"}); err != nil || tag != want {
+	expected := Tag{Number: weights, AllocatedBytes: 200, PeakBytes: 300, Name: "weights"}
+	if err != nil || tag != expected {
 		t.Errorf("it reports %+v, %v", tag, err)
 	}
 	if _, err := tracker.Tag("weights\x00"); !isError(err, ErrArgument) {
@@ -94,7 +95,7 @@ func TestTrackerHasTags(t *testing.T) {
 }
 
 func TestLinkedTrackerAsksTheDevice(t *testing.T) {
-	context := machine(t, card)
+	context := openMachine(t, card)
 	tracker, err := context.NewTracker(0, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestLinkedTrackerAsksTheDevice(t *testing.T) {
 }
 
 func TestTrackerIsSharedByGoroutines(t *testing.T) {
-	tracker := limited(t, Some(uint64(1000)))
+	tracker := newLimitedTracker(t, Some(uint64(1000)))
 	var group sync.WaitGroup
 	for i := 0; i < 4; i++ {
 		group.Add(1)
@@ -135,8 +136,8 @@ func TestTrackerIsSharedByGoroutines(t *testing.T) {
 	}
 }
 
-func TestTrackerThatIsClosedSaysSo(t *testing.T) {
-	tracker := limited(t, Optional[uint64]{})
+func TestClosedTrackerReturnsErrClosed(t *testing.T) {
+	tracker := newLimitedTracker(t, Optional[uint64]{})
 	tracker.Close()
 	tracker.Close()
 	if err := tracker.Allocate(1); !isError(err, ErrClosed) {

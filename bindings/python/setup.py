@@ -18,21 +18,21 @@ INCLUDE = os.environ.get("HYPOMNESIS_INCLUDE")
 SYSTEM = re.compile(r"lib(c|m|dl|pthread|gcc_s)\.so\.\d+|ld-linux.*\.so\.\d+")
 
 
-def output_of(*command):
+def read_output(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def pkg_config(option):
     try:
-        return output_of("pkg-config", option, "hypomnesis").split()
-    except (OSError, subprocess.CalledProcessError) as reason:
-        raise SystemExit(f"{reason}: install libhypomnesis, or set HYPOMNESIS_BUNDLE") from None
+        return read_output("pkg-config", option, "hypomnesis").split()
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(f"{error}: install libhypomnesis, or set HYPOMNESIS_BUNDLE") from None
 
 
 def find_library(extension):
     if BUNDLE:
         extension.extra_link_args = [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,-z,relro,-z,now"]
-        # As the library in it is compiled.
+        # The same as for the library that is bundled.
         extension.extra_compile_args += ["-O2", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
     else:
         extension.extra_compile_args += pkg_config("--cflags")
@@ -40,19 +40,19 @@ def find_library(extension):
 
 
 def check_bundle(path):
-    """What is not on every system must be inside."""
-    dynamic = output_of("readelf", "--dynamic", "--wide", path)
-    strange = [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+    """Checks that the library needs only what every system has."""
+    dynamic = read_output("readelf", "--dynamic", "--wide", path)
+    foreign = [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
                if not SYSTEM.fullmatch(name)]
-    if strange:
-        raise SystemExit(f"{path} needs {', '.join(strange)}: build it with -DHMN_STATIC_RUNTIME=ON")
+    if foreign:
+        raise SystemExit(f"{path} needs {', '.join(foreign)}: build it with -DHMN_STATIC_RUNTIME=ON")
     if f"[{SONAME}]" not in dynamic:
         raise SystemExit(f"{path} is not {SONAME}")
 
 
-def glibc_of(*paths):
+def find_required_glibc(*paths):
     """The highest version of glibc's symbols that the files need."""
-    versions = output_of("readelf", "--version-info", "--wide", *paths)
+    versions = read_output("readelf", "--version-info", "--wide", *paths)
     return max((int(major), int(minor)) for major, minor
                in re.findall(r"Name: GLIBC_(\d+)\.(\d+)", versions))
 
@@ -63,16 +63,16 @@ class Build(build_ext):
         super().run()
         if BUNDLE:
             check_bundle(BUNDLE)
-            shutil.copyfile(BUNDLE, self.bundled())
+            shutil.copyfile(BUNDLE, self.library_path())
 
-    def built(self):
+    def extension_path(self):
         return self.get_ext_fullpath("hypomnesis._raw")
 
-    def bundled(self):
-        return os.path.join(os.path.dirname(self.built()), SONAME)
+    def library_path(self):
+        return os.path.join(os.path.dirname(self.extension_path()), SONAME)
 
     def get_outputs(self):
-        return super().get_outputs() + ([self.bundled()] if BUNDLE else [])
+        return super().get_outputs() + ([self.library_path()] if BUNDLE else [])
 
 
 class Wheel(bdist_wheel):
@@ -80,7 +80,7 @@ class Wheel(bdist_wheel):
         python, abi, platform = super().get_tag()
         if BUNDLE:
             build = self.get_finalized_command("build_ext")
-            major, minor = glibc_of(build.built(), BUNDLE)
+            major, minor = find_required_glibc(build.extension_path(), BUNDLE)
             platform = f"manylinux_{major}_{minor}_{platform.removeprefix('linux_')}"
         return python, abi, platform
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A snapshot whole, as one table: what belongs to a device or a process is in its table.
+// A whole snapshot as one table; the values of a device or process are in its table.
 %native(copy) int hmn_lua_copy(lua_State *L);
 %{
 /* Reads a record by CALL, which fills `part` and `error`, and sets it as a field of the table on top; what is not

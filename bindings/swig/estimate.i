@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A list of 64-bit numbers comes as (list, count); an estimate that failed is 0.
+// A list of 64-bit numbers is passed as (list, count); an estimate that failed is 0.
 %rename(dtype_bits) hmn_dtype_bits;
 %rename(dtype_name) hmn_dtype_name;
 uint32_t hmn_dtype_bits(uint32_t dtype);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Static functions over handles and records: swig -csharp -noproxy. A failure fills the caller's
-// `ref ErrorRecord`. A record comes as a pointer, to be read in place (Records.cs) and ended by its
-// delete function.
+// `ref ErrorRecord`. A record is returned as a pointer, which the caller reads in place (Records.cs) and
+// frees with `release`.
 
 %pragma(csharp) moduleclassmodifiers="internal static unsafe class"
 %pragma(csharp) imclassclassmodifiers="internal static unsafe class"
 
-// The compiler's constants, no calls at run time.
+// Constants of the compiler instead of calls at run time.
 %csconst(1);
 %include "constant_values.i"
 
@@ -16,8 +16,8 @@
 %typemap(csin) hmn_error *error "ref $csinput"
 %typemap(in) hmn_error *error "$1 = $input;"
 
-// Safe handles: the marshaller counts a reference for as long as a call lasts. They end what they hold
-// by its address, when the last call is over.
+// Safe handles: the marshaller holds a reference during a call. They destroy their object by its address
+// when the last call has returned.
 %define HMN_HANDLE(type, handle)
 %typemap(ctype) type *, const type * "void *"
 %typemap(imtype) type *, const type * "handle"
@@ -74,7 +74,7 @@ HMN_POINTER(hmn_episode)
 %typemap(csin) hmn_u64 *generation "out $csinput"
 %typemap(in) hmn_u64 *generation "$1 = $input;"
 
-// A value or null. Read before the record can be ended: the caller holds it.
+// A value or null. It is read before the record can be freed, because the caller holds it.
 %define HMN_NULLABLE(kind, name)
 %typemap(ctype) const hmn_opt_ ## kind * "const void *"
 %typemap(imtype) const hmn_opt_ ## kind * "global::System.IntPtr"

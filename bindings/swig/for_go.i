@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Records go to Go as structs laid out as in C (bindings/go/internal/raw/records.go), each copied whole,
-// lists of a snapshot in one call. An error is such a record too, given by the caller with its size.
+// Records are passed to Go as structs with the layout of C (bindings/go/internal/raw/records.go), each copied
+// whole, and lists of a snapshot in one call. An error is such a record, too; the caller sets its size.
 
 %insert(cgo_comment) %{
 #cgo pkg-config: hypomnesis
 %}
 %go_import("strings")
 
-// The public package has the constants in Go; a test holds them against abi.json.
+// The public package has the constants in Go; a test compares them with abi.json.
 %rename("$ignore", %$isconstant) "";
 %rename("%(camelcase)s", %$isfunction) "";
 
 %typemap(gotype) uint32_t, hmn_flags "uint32"
 %typemap(gotype) int32_t, hmn_status "int32"
 
-// Text from C: static, or made for the caller, who frees it; NULL is "".
+// Text from C: static, or allocated for the caller, who frees it; NULL is "".
 %typemap(out) const char * %{
   $result.p = (char *)$1;
   $result.n = $1 ? strlen($1) : 0;
@@ -84,8 +84,8 @@ HMN_GO_RECORD(hmn_tag, Tag)
 HMN_GO_RECORD(hmn_spill_info, SpillInfo)
 HMN_GO_RECORD(hmn_episode, Episode)
 
-// Fills a list from the snapshot's first on. The caller has set struct_size of the first record: the
-// size of each as Go knows it. A record that the snapshot does not hold gets struct_size 0.
+// Fills a list, starting with the snapshot's first record. The caller has set struct_size of the first one to the
+// size of each in Go. A record that the snapshot does not have gets struct_size 0.
 %define HMN_GO_LIST(record, method, function)
 %extend Snapshot {
   void method(record *first, uint32_t count, hmn_error *error) {
@@ -104,7 +104,7 @@ HMN_GO_RECORD(hmn_episode, Episode)
 }
 %enddef
 HMN_GO_LIST(hmn_device, devices, hmn_snapshot_device_at)
-// Those of the device at a position, or nothing.
+// The telemetry and own usage of the device at a position; HMN_E_EMPTY where there are none.
 %{
 static hmn_status hmn_go_telemetry(const hmn_snapshot *snapshot, uint32_t position, hmn_telemetry *out,
                                    hmn_error *error) {
@@ -128,9 +128,9 @@ HMN_GO_LIST(hmn_group, groups, hmn_snapshot_group_at)
 HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic_at)
 
 %extend Snapshot {
-  /* A text of each of `count` in one buffer, each terminated: "=" and the text, or nothing where it is
-   * not known. Gives the bytes needed; where that is more than the capacity the buffer holds nothing
-   * of use. */
+  /* One text of each of `count` rows in a buffer, each terminated: "=" and the text, or nothing where it is
+   * not known. Returns the bytes needed; if they exceed the capacity, the contents of the buffer are not
+   * usable. */
   uint32_t texts(uint32_t text, uint32_t count, char *buffer, uint32_t capacity, hmn_error *error) {
     uint32_t used = 0, i;
     for (i = 0; i < count; i++) {

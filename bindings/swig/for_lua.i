@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A failure is nil, message, status, and the whole error as a table; a wrong argument raises an error.
-// Records are plain tables. A number is exact: what this Lua cannot hold is named with its digits in the
-// record's table `inexact`, and reading the field itself raises an error.
+// A failure returns nil, message, status, and the whole error as a table; a wrong argument raises an error.
+// Records are plain tables. Numbers are exact: one that this Lua cannot hold is in the record's table `inexact`
+// as digits, and reading the field itself raises an error.
 
-// No name that another module of SWIG could have.
+// Names that no other SWIG module has.
 %rename(HypomnesisContext) Context;
 %rename(HypomnesisSnapshot) Snapshot;
 %rename(HypomnesisSampler) Sampler;
@@ -267,7 +267,7 @@ SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
 }
 %}
 
-// HypomnesisContext(...) gives one result alone; this gives the failure as well.
+// HypomnesisContext(...) returns one result only; this returns the failure as well.
 %native(open) int hmn_lua_open(lua_State *L);
 %{
 static int _wrap_new_HypomnesisContext(lua_State *L);
@@ -306,7 +306,7 @@ static void *hmn_lua_to_handle(lua_State *L, int index, const char *class_name, 
 %typemap(in) Tracker * %{ $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisTracker", "$1_name"); %}
 %typemap(in) Spill * %{ $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisSpill", "$1_name"); %}
 
-// Destroys what a handle holds, now. Again is fine.
+// Destroys the object of a handle now. Closing it again is fine.
 %native(close) int hmn_lua_close(lua_State *L);
 %{
 static int hmn_lua_close(lua_State *L) {

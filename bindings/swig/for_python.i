@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records become tuples of their values, in the header's order and without struct_size, present and
-// reserved fields; None stands for what is absent. A failure raises what the callable given to
-// raise_with makes of (message, status, backend, native_domain, native_code, reason).
+// reserved fields; an absent value is None. A failure raises the exception that the callable passed to
+// raise_with returns for (message, status, backend, native_domain, native_code, reason).
 
 %begin %{
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
@@ -162,7 +162,7 @@ static const char *hmn_text(PyObject *object) {
 %}
 %typemap(freearg) const char *, const char *value ""
 
-// A list of whole numbers: as a tuple, which what a number runs cannot change.
+// A list of whole numbers, copied to a tuple: code that a conversion runs cannot change that.
 %typemap(in) (const hmn_u64 *list, uint32_t count) {
   PyObject *items = PySequence_Tuple($input);
   const Py_ssize_t length = items ? PyTuple_GET_SIZE(items) : 0;

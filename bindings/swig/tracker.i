@@ -39,13 +39,13 @@ typedef struct {
     if (tag) hmn_tracker_release_tagged($self, tag, bytes, error);
     else hmn_tracker_release($self, bytes, error);
   }
-  /* 1: they would fit, 0: they would not, which is no failure. */
+  /* 1: the bytes would fit, 0: they would not, which is not a failure. */
   uint32_t would_fit(uint64_t bytes, hmn_error *error) {
     const hmn_status status = hmn_tracker_would_fit($self, bytes, error);
     if (status == HMN_E_LIMIT) error->status = HMN_OK;
     return status == HMN_OK;
   }
-  /* Flags as of the options, because not every Lua has the number UINT64_MAX. */
+  /* The flags are those of the options, because not every Lua has the number UINT64_MAX. */
   void set_limit(hmn_flags flags, uint64_t limit_bytes, hmn_error *error) {
     hmn_tracker_set_limit($self, flags & HMN_TRACKER_LIMITED ? limit_bytes : UINT64_MAX, error);
   }

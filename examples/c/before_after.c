@@ -6,8 +6,8 @@
 
 enum { MIB = 1 << 20, WORK_BYTES = 64 * MIB };
 
-/* Report of both snapshots for device 0; NULL when there is none. */
-static char* lines_of(const hmn_snapshot* before, const hmn_snapshot* after) {
+/* The change on device 0 as text; NULL when it is not known. */
+static char* format_change(const hmn_snapshot* before, const hmn_snapshot* after) {
   uint32_t size = 0;
   char* text;
   if (hmn_report_before_after(before, after, 0, "work", 0, NULL, 0, &size, NULL) != HMN_OK)
@@ -18,23 +18,24 @@ static char* lines_of(const hmn_snapshot* before, const hmn_snapshot* after) {
 }
 
 static int print_change(const hmn_snapshot* before, const hmn_snapshot* after) {
-  hmn_process_memory a = HMN_INIT(hmn_process_memory), b = HMN_INIT(hmn_process_memory);
+  hmn_process_memory memory_before = HMN_INIT(hmn_process_memory);
+  hmn_process_memory memory_after = HMN_INIT(hmn_process_memory);
   hmn_snapshot_info info = HMN_INIT(hmn_snapshot_info);
   char* text;
   hmn_snapshot_read(after, &info, NULL);
-  text = info.device_count > 0 ? lines_of(before, after) : NULL;
+  text = info.device_count > 0 ? format_change(before, after) : NULL;
   if (text) {
     fputs(text, stdout);
     free(text);
     return EXIT_SUCCESS;
   }
-  hmn_snapshot_memory(before, &a, NULL);
-  hmn_snapshot_memory(after, &b, NULL);
-  if (!(a.present & b.present & HMN_PROCESS_MEMORY_HAS_RESIDENT)) {
+  hmn_snapshot_memory(before, &memory_before, NULL);
+  hmn_snapshot_memory(after, &memory_after, NULL);
+  if (!(memory_before.present & memory_after.present & HMN_PROCESS_MEMORY_HAS_RESIDENT)) {
     puts("RAM is not known");
     return EXIT_FAILURE;
   }
-  if (b.resident_bytes < a.resident_bytes || b.resident_bytes - a.resident_bytes < WORK_BYTES) {
+  if (memory_after.resident_bytes < memory_before.resident_bytes + WORK_BYTES) {
     puts("RAM rose by less than 64 MiB");
     return EXIT_FAILURE;
   }

@@ -8,10 +8,10 @@
 enum { NOTHING_FOUND = 1, WRONG_USAGE = 2, LAYERS = 32, KV_HEADS = 8, HEAD_DIM = 128 };
 static const uint64_t parameters = 8030261248;
 
-static void say(const char* what, uint64_t bytes) {
+static void print_size(const char* label, uint64_t bytes) {
   char text[32];
   hmn_format_bytes(bytes, text, sizeof text, NULL, NULL);
-  printf("%s: %s\n", what, text);
+  printf("%s: %s\n", label, text);
 }
 
 /* Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The values are as
@@ -29,9 +29,9 @@ static hmn_status estimate(uint32_t dtype, uint64_t tokens, uint64_t* bytes, hmn
   if (status == HMN_OK) status = hmn_estimate_sum(parts, 3, &sum, error);
   if (status == HMN_OK) status = hmn_estimate_overhead(sum, 0, bytes, error);
   if (status != HMN_OK) return status;
-  say("weights", parts[0]);
-  say("cache", parts[1] + parts[2]);
-  say("with a tenth more", *bytes);
+  print_size("weights", parts[0]);
+  print_size("cache", parts[1] + parts[2]);
+  print_size("with a tenth more", *bytes);
   return HMN_OK;
 }
 
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   hmn_context* context = NULL;
   hmn_context_options options = HMN_INIT(hmn_context_options);
   hmn_error error = HMN_INIT(hmn_error);
-  uint32_t dtype, count = 0, found = 0;
+  uint32_t dtype, count = 0, fitting = 0;
   uint64_t bytes;
 
   options.flags = HMN_CONTEXT_ENVIRONMENT;
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   if (hmn_context_create(&options, &context, &error) != HMN_OK ||
       hmn_device_scan(context, &count, NULL, &error) != HMN_OK)
     fprintf(stderr, "%s\n", error.message);
-  for (uint32_t i = 0; i < count; ++i) found += (uint32_t)fits(context, i, bytes);
+  for (uint32_t i = 0; i < count; ++i) fitting += (uint32_t)fits(context, i, bytes);
   hmn_context_destroy(context);
-  return found > 0 ? 0 : NOTHING_FOUND;
+  return fitting > 0 ? 0 : NOTHING_FOUND;
 }

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void say(const char* what, int is_known, uint64_t bytes) {
+static void print_size(const char* label, int is_known, uint64_t bytes) {
   char text[32];
   if (is_known && hmn_format_bytes(bytes, text, sizeof text, NULL, NULL) == HMN_OK)
-    printf("%s: %" PRIu64 " bytes (%s)\n", what, bytes, text);
+    printf("%s: %" PRIu64 " bytes (%s)\n", label, bytes, text);
   else
-    printf("%s: not known\n", what);
+    printf("%s: not known\n", label);
 }
 
 int main(void) {
@@ -30,7 +30,7 @@ int main(void) {
     fprintf(stderr, "%s\n", error.message);
   if (hmn_system_memory_read(context, 0, &host, &error) != HMN_OK)
     fprintf(stderr, "%s\n", error.message);
-  say("resident", own.present & HMN_PROCESS_MEMORY_HAS_RESIDENT, own.resident_bytes);
-  say("available", host.present & HMN_SYSTEM_MEMORY_HAS_AVAILABLE, host.available_bytes);
+  print_size("resident", own.present & HMN_PROCESS_MEMORY_HAS_RESIDENT, own.resident_bytes);
+  print_size("available", host.present & HMN_SYSTEM_MEMORY_HAS_AVAILABLE, host.available_bytes);
   hmn_context_destroy(context);
 }

@@ -9,9 +9,10 @@
 
 enum { DEVICES = 64 };
 
-static void say(const char* what, uint64_t bytes) {
+static void print_size(const char* label, uint64_t bytes) {
   char text[32];
-  if (hmn_format_bytes(bytes, text, sizeof text, NULL, NULL) == HMN_OK) printf("%s %s", what, text);
+  if (hmn_format_bytes(bytes, text, sizeof text, NULL, NULL) == HMN_OK)
+    printf("%s %s", label, text);
 }
 
 static void observe(const hmn_snapshot* snapshot, const char* label, hmn_spill** spills) {
@@ -28,23 +29,23 @@ static void observe(const hmn_snapshot* snapshot, const char* label, hmn_spill**
 /* One line. Reads all processes, because some drivers report evicted memory per process. */
 static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hmn_spill** spills,
                          hmn_error* error) {
-  hmn_snapshot_options what = HMN_INIT(hmn_snapshot_options);
+  hmn_snapshot_options options = HMN_INIT(hmn_snapshot_options);
   hmn_process_memory host = HMN_INIT(hmn_process_memory);
-  hmn_usage use = HMN_INIT(hmn_usage);
+  hmn_usage usage = HMN_INIT(hmn_usage);
   hmn_snapshot* snapshot;
   char text[32];
   hmn_status status = hmn_process_memory_read(context, pid, 0, &host, error);
 
-  what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
-  if (status == HMN_OK) status = hmn_snapshot_take(context, &what, &snapshot, error);
+  options.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
+  if (status == HMN_OK) status = hmn_snapshot_take(context, &options, &snapshot, error);
   if (status != HMN_OK) return status;
   if (host.present & HMN_PROCESS_MEMORY_HAS_RESIDENT)
-    say("host", host.resident_bytes);
+    print_size("host", host.resident_bytes);
   else
     fputs("host not known", stdout);
-  for (uint32_t i = 0; hmn_snapshot_usage_at(snapshot, i, &use, NULL) == HMN_OK; i++) {
-    snprintf(text, sizeof text, ", GPU %" PRIu32, use.device_index);
-    if (use.pid == pid && use.present & HMN_USAGE_HAS_USED) say(text, use.used_bytes);
+  for (uint32_t i = 0; hmn_snapshot_usage_at(snapshot, i, &usage, NULL) == HMN_OK; i++) {
+    snprintf(text, sizeof text, ", GPU %" PRIu32, usage.device_index);
+    if (usage.pid == pid && usage.present & HMN_USAGE_HAS_USED) print_size(text, usage.used_bytes);
   }
   puts("");
   fflush(stdout);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t work_bytes = 64 << 20;
 
-std::optional<std::uint64_t> resident(const hypomnesis::snapshot& snapshot) {
+std::optional<std::uint64_t> read_resident(const hypomnesis::snapshot& snapshot) {
   const auto memory = snapshot.memory();
   return memory ? memory->resident_bytes : std::nullopt;
 }
@@ -27,12 +27,12 @@ int main() try {
       return 0;
     }
   }
-  const auto a = resident(before), b = resident(after);
-  if (!a || !b) {
+  const auto bytes_before = read_resident(before), bytes_after = read_resident(after);
+  if (!bytes_before || !bytes_after) {
     std::cout << "RAM is not known\n";
     return 1;
   }
-  const bool rose = *b >= *a + work_bytes;
+  const bool rose = *bytes_after >= *bytes_before + work_bytes;
   std::cout << (rose ? "RAM +64 MiB or more\n" : "RAM rose by less than 64 MiB\n");
   return rose && work.back() == 'x' ? 0 : 1;
 } catch (const hypomnesis::error& e) {

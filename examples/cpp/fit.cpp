@@ -6,12 +6,12 @@
 
 namespace {
 
-enum exit_status { found = 0, nothing_found = 1, wrong_usage = 2 };
+enum exit_status { success = 0, nothing_found = 1, wrong_usage = 2 };
 
 constexpr std::uint64_t parameters = 8030261248;
 
-void say(const char* what, std::uint64_t bytes) {
-  std::cout << what << ": " << hypomnesis::format_bytes(bytes) << '\n';
+void print_size(const char* label, std::uint64_t bytes) {
+  std::cout << label << ": " << hypomnesis::format_bytes(bytes) << '\n';
 }
 
 // Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The values are as
@@ -23,12 +23,12 @@ std::uint64_t estimate(hypomnesis::dtype_id dtype, std::uint64_t tokens) {
   keys.kv_heads = 8;
   keys.row_dim = 128;
   const std::uint64_t weights = hypomnesis::estimate_tensor({parameters}, dtype);
-  const std::uint64_t side = hypomnesis::estimate_cache(keys, tokens);
-  const std::uint64_t kept = hypomnesis::estimate_sum({side, side});
-  const auto bytes = hypomnesis::estimate_overhead(hypomnesis::estimate_sum({weights, kept}));
-  say("weights", weights);
-  say("cache", kept);
-  say("with a tenth more", bytes);
+  const std::uint64_t keys_bytes = hypomnesis::estimate_cache(keys, tokens);
+  const std::uint64_t cache = hypomnesis::estimate_sum({keys_bytes, keys_bytes});
+  const auto bytes = hypomnesis::estimate_overhead(hypomnesis::estimate_sum({weights, cache}));
+  print_size("weights", weights);
+  print_size("cache", cache);
+  print_size("with a tenth more", bytes);
   return bytes;
 }
 
@@ -58,7 +58,7 @@ int main(int argc, char** argv) try {
   bool any = false;
   const std::uint32_t count = context.scan().count;
   for (std::uint32_t i = 0; i < count; ++i) any |= fits(context, i, bytes);
-  return any ? found : nothing_found;
+  return any ? success : nothing_found;
 } catch (const std::exception& e) {
   std::cerr << e.what() << '\n';
   return wrong_usage;

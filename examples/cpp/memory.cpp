@@ -3,8 +3,8 @@
 #include <hypomnesis.hpp>
 #include <iostream>
 
-static void say(const char* what, std::optional<std::uint64_t> bytes) {
-  std::cout << what << ": ";
+static void print_size(const char* label, std::optional<std::uint64_t> bytes) {
+  std::cout << label << ": ";
   if (bytes)
     std::cout << *bytes << " bytes (" << hypomnesis::format_bytes(*bytes) << ")\n";
   else
@@ -15,8 +15,8 @@ int main() try {
   hypomnesis::context_options options;
   options.flags = hypomnesis::context_flag::environment;
   const hypomnesis::context context(options);
-  say("resident", context.own_memory().resident_bytes);
-  say("available", context.system_memory().available_bytes);
+  print_size("resident", context.own_memory().resident_bytes);
+  print_size("available", context.system_memory().available_bytes);
 } catch (const hypomnesis::error& e) {
   std::cerr << e.what() << '\n';
   return 1;

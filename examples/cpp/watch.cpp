@@ -7,14 +7,15 @@
 #include <map>
 #include <thread>
 
-using spills = std::map<std::uint32_t, hypomnesis::spill>;
+using spill_map = std::map<std::uint32_t, hypomnesis::spill>;
 
-static void observe(spills& to, const hypomnesis::snapshot& snapshot, const std::string& label) {
+static void observe(spill_map& spills, const hypomnesis::snapshot& snapshot,
+                    const std::string& label) {
   for (std::uint32_t i = 0; i < snapshot.info().device_count; ++i) {
     const auto index = snapshot.device(i).index;
-    const auto place = to.try_emplace(index, hypomnesis::spill::fed({}, index)).first;
+    const auto entry = spills.try_emplace(index, hypomnesis::spill::fed({}, index)).first;
     try {
-      place->second.observe(snapshot, label);
+      entry->second.observe(snapshot, label);
     } catch (const hypomnesis::error&) {
       // A detector without values reports that at the end.
     }
@@ -22,22 +23,23 @@ static void observe(spills& to, const hypomnesis::snapshot& snapshot, const std:
 }
 
 // One line. Reads all processes, because some drivers report evicted memory per process.
-static void sample(const hypomnesis::context& context, std::uint32_t pid, spills& to,
+static void sample(const hypomnesis::context& context, std::uint32_t pid, spill_map& spills,
                    unsigned number) {
   const auto host = context.process_memory(pid);
   const auto snapshot = context.take(hypomnesis::part::devices | hypomnesis::part::pools |
                                      hypomnesis::part::processes);
   const auto resident = host.resident_bytes;
   std::cout << "host " << (resident ? hypomnesis::format_bytes(*resident) : "not known");
-  for (const auto& use : snapshot.usages())
-    if (use.pid == pid && use.used_bytes)
-      std::cout << ", GPU " << use.device_index << ' ' << hypomnesis::format_bytes(*use.used_bytes);
+  for (const auto& usage : snapshot.usages())
+    if (usage.pid == pid && usage.used_bytes)
+      std::cout << ", GPU " << usage.device_index << ' '
+                << hypomnesis::format_bytes(*usage.used_bytes);
   std::cout << std::endl;
-  observe(to, snapshot, "sample " + std::to_string(number));
+  observe(spills, snapshot, "sample " + std::to_string(number));
 }
 
-static void print_spills(const spills& all) {
-  for (const auto& [index, spill] : all) {
+static void print_spills(const spill_map& spills) {
+  for (const auto& [index, spill] : spills) {
     const auto info = spill.info();
     std::cout << "GPU " << index << ": ";
     if (info.first_label)
@@ -54,7 +56,7 @@ int main(int argc, char** argv) {
     std::cerr << "usage: watch PID\n";
     return 2;
   }
-  spills all;
+  spill_map spills;
   unsigned samples = 0;
   bool exited = false;
   try {
@@ -62,13 +64,13 @@ int main(int argc, char** argv) {
     options.flags = hypomnesis::context_flag::environment;
     const hypomnesis::context context(options);
     for (;; std::this_thread::sleep_for(std::chrono::milliseconds(200))) {
-      sample(context, pid, all, samples + 1);
+      sample(context, pid, spills, samples + 1);
       ++samples;
     }
   } catch (const hypomnesis::error& e) {
     exited = samples > 0 && e.status() == hypomnesis::status_code::no_process;
     if (!exited) std::cout << e.what() << '\n';
   }
-  print_spills(all);
+  print_spills(spills);
   return exited ? 0 : 1;
 }

@@ -21,11 +21,11 @@ print("cache: " .. hypomnesis.format_bytes(cache))
 print("with a tenth more: " .. hypomnesis.format_bytes(total))
 
 local context = assert(hypomnesis.open {environment = true})
-local found = false
+local fits_anywhere = false
 for index = 0, assert(context:scan()) - 1 do
   local fits = assert(context:tracker(index)):would_fit(total)
   print(("GPU %d: %s"):format(index, fits and "fits" or fits == nil and "not known" or "does not fit"))
-  found = found or fits
+  fits_anywhere = fits_anywhere or fits
 end
 context:close()
-os.exit(found and 0 or 1)
+os.exit(fits_anywhere and 0 or 1)

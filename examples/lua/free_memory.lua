@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- `free_memory.lua SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB. HMN_SIMULATION may name
+-- `free_memory.lua SIZE`: the GPU that has SIZE free, in bytes or for instance 8GiB. HMN_SIMULATION may name
 -- a machine file.
 local hypomnesis = require "hypomnesis"
 
@@ -20,12 +20,12 @@ local best, most
 for device in snapshot:devices() do
   local pool = device.pools[1]
   local free = pool and pool.usable_bytes
-  local answer = "free memory is not known"
+  local verdict = "free memory is not known"
   if free then
-    answer = ("%s free, %s"):format(hypomnesis.format_bytes(free), free >= size and "fits" or "does not fit")
+    verdict = ("%s free, %s"):format(hypomnesis.format_bytes(free), free >= size and "fits" or "does not fit")
     if free >= size and (not most or free > most) then best, most = device, free end
   end
-  print(("GPU %d [%s]: %s"):format(device.index, device.name or "no name", answer))
+  print(("GPU %d [%s]: %s"):format(device.index, device.name or "no name", verdict))
 end
 snapshot:close()
 

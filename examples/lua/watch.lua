@@ -28,9 +28,9 @@ local function sample(number)
   if not host then return message, status end
   local snapshot = assert(context:snapshot {collect = {"devices", "pools", "processes"}})
   local parts = {"host " .. (host.resident_bytes and hypomnesis.format_bytes(host.resident_bytes) or "not known")}
-  for _, use in ipairs(snapshot.processes) do
-    if use.pid == pid and use.used_bytes then
-      parts[#parts + 1] = ("GPU %d %s"):format(use.device_index, hypomnesis.format_bytes(use.used_bytes))
+  for _, usage in ipairs(snapshot.processes) do
+    if usage.pid == pid and usage.used_bytes then
+      parts[#parts + 1] = ("GPU %d %s"):format(usage.device_index, hypomnesis.format_bytes(usage.used_bytes))
     end
   end
   print(table.concat(parts, ", "))

@@ -13,14 +13,14 @@ def main() -> None:
                 lines = after.before_after_lines(before, after.devices[0].index, "work")
                 print(lines or "RAM is not known\n", end="")
                 return
-            first, second = resident(before), resident(after)
+            first, second = read_resident(before), read_resident(after)
             if first is None or second is None:
                 print("RAM is not known")
             else:
                 print("RAM +64 MiB or more" if second - first >= len(work) else "RAM rose by less than 64 MiB")
 
 
-def resident(snapshot: hypomnesis.Snapshot) -> int | None:
+def read_resident(snapshot: hypomnesis.Snapshot) -> int | None:
     """This process' resident set in bytes."""
     return None if snapshot.memory is None else snapshot.memory.resident_bytes
 

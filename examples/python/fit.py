@@ -14,8 +14,8 @@ def estimate(dtype: int, tokens: int) -> int:
     keys = estimate_cache(CacheKind.FULL, Dtype.F16, layers=32, kv_heads=8, row_dim=128, sequence=tokens)
     cache = 2 * keys
     total = estimate_overhead(weights + cache)
-    for what, count in (("weights", weights), ("cache", cache), ("with a tenth more", total)):
-        print(f"{what}: {hypomnesis.format_bytes(count)}")
+    for label, count in (("weights", weights), ("cache", cache), ("with a tenth more", total)):
+        print(f"{label}: {hypomnesis.format_bytes(count)}")
     return total
 
 

@@ -14,8 +14,8 @@ def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) ->
     with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as snapshot:
         resident = host.resident_bytes
         parts = ["host not known" if resident is None else f"host {hypomnesis.format_bytes(resident)}"]
-        parts += [f"GPU {use.device_index} {hypomnesis.format_bytes(use.used_bytes)}"
-                  for use in snapshot.usages if use.pid == pid and use.used_bytes is not None]
+        parts += [f"GPU {usage.device_index} {hypomnesis.format_bytes(usage.used_bytes)}"
+                  for usage in snapshot.usages if usage.pid == pid and usage.used_bytes is not None]
         print(", ".join(parts), flush=True)
         for device in snapshot.devices:
             spill = spills.setdefault(device.index, Spill(device.index))

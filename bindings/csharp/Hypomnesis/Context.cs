@@ -4,8 +4,8 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>Sources of measurement, opened once and kept. Every member may be called from any thread at
-/// once, and waits at most for the deadline of <see cref="ContextOptions"/>. After
+/// <summary>Sources of measurement, opened once and kept. Every member may be called from any thread at any
+/// time, and waits at most for the deadline of <see cref="ContextOptions"/>. After
 /// <see cref="Dispose"/> they throw <see cref="ObjectDisposedException"/>; snapshots stay.</summary>
 public sealed class Context : IDisposable
 {
@@ -13,11 +13,11 @@ public sealed class Context : IDisposable
     private volatile bool closed;
 
     /// <summary>Makes a context. Touches no driver and starts no thread.</summary>
-    /// <param name="options">How it works; null: every default.</param>
+    /// <param name="options">Its options; null: every default.</param>
     /// <exception cref="DllNotFoundException">libhypomnesis is missing; the message lists where it was
     /// looked for and what to set.</exception>
-    /// <exception cref="HypomnesisArgumentException">An unknown flag; or a variable of the environment
-    /// holds what <see cref="SetPath"/> would refuse.</exception>
+    /// <exception cref="HypomnesisArgumentException">An unknown flag; or an environment variable has a value that
+    /// <see cref="SetPath"/> would refuse.</exception>
     public Context(ContextOptions? options = null)
     {
         Libraries.Ensure();
@@ -33,10 +33,10 @@ public sealed class Context : IDisposable
             options.RescanPercent, options.DeviceClasses, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>Ends the context; fine more than once. Calls that are under way in other threads end
+    /// <summary>Closes the context; calling it again is fine. Calls in progress in other threads end
     /// first.</summary>
     public void Dispose()
     {
@@ -44,63 +44,64 @@ public sealed class Context : IDisposable
         handle.Dispose();
     }
 
-    /// <summary>Reads from another place than the default. Whether something is there shows at the
-    /// first reading.</summary>
-    /// <param name="path">Which place.</param>
+    /// <summary>Reads from another place than the default. The first reading shows whether it
+    /// exists.</summary>
+    /// <param name="path">The place.</param>
     /// <param name="value">An absolute path, or null for the default.</param>
     /// <exception cref="ArgumentException">Not absolute, empty, too long; or no such path.</exception>
-    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the backend it is for is not
-    /// compiled in. <see cref="Status.State"/>: a reading was already made.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the backend that uses it
+    /// is not compiled in. <see cref="Status.State"/>: the context was read from already.</exception>
     public void SetPath(SourcePath path, string? value)
     {
         var error = Native.NewError();
-        Raw.Context_set_path(Open, (uint)path, value!, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Context_set_path(OpenHandle, (uint)path, value!, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>Status of a backend; it is opened if that was not tried yet. One that is absent, off or
+    /// <summary>Status of a backend, which is opened if that was not tried yet. A backend that is absent, off or
     /// failing is reported by <see cref="BackendInfo.State"/>, not by an exception.</summary>
     /// <param name="backend">The backend.</param>
     /// <exception cref="HypomnesisRangeException">There is no such backend.</exception>
     public BackendInfo ReadBackend(Backend backend)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_backend(Open, (uint)backend, ref error), ref error, BackendInfo.From);
+        return Native.TakeRequired(Raw.Context_backend(OpenHandle, (uint)backend, ref error), ref error,
+            BackendInfo.From);
     }
 
-    /// <summary>What the backends of a context with <see cref="ContextFlags.Record"/> have read so far, as a
-    /// machine file.</summary>
+    /// <summary>Everything that the backends of a context with <see cref="ContextFlags.Record"/> have read so far,
+    /// as a machine file.</summary>
     /// <exception cref="HypomnesisException">The context does not record, reads a simulated machine, or read
     /// more than a machine file may have.</exception>
     public string GetRecording()
     {
         var error = Native.NewError();
-        var text = Raw.Context_recording(Open, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var text = Raw.Context_recording(OpenHandle, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return text;
     }
 
     /// <summary>Ends the waiting of all calls, from any thread: until <see cref="Resume"/>, every call that
-    /// waits for a driver or a snapshot, or would have to, fails with <see cref="Status.Cancelled"/>. What
-    /// need not wait works. The driver's call goes on; later readings have its answer.</summary>
+    /// waits for a driver or a snapshot, or would have to, fails with <see cref="Status.Cancelled"/>. Other
+    /// calls work. The driver's call goes on; later readings use its answer.</summary>
     public void Cancel()
     {
         var error = Native.NewError();
-        Raw.Context_cancel(Open, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Context_cancel(OpenHandle, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
     /// <summary>Lets calls wait again after <see cref="Cancel"/>.</summary>
     public void Resume()
     {
         var error = Native.NewError();
-        Raw.Context_resume(Open, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Context_resume(OpenHandle, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
     /// <summary>Host memory of a process.</summary>
     /// <param name="pid">The process.</param>
-    /// <param name="fields">The values that are wanted.</param>
+    /// <param name="fields">The values to read.</param>
     /// <exception cref="HypomnesisRangeException"><paramref name="pid"/> is 0.</exception>
     /// <exception cref="HypomnesisArgumentException">An unknown bit in <paramref name="fields"/>.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoProcess"/>,
@@ -109,30 +110,32 @@ public sealed class Context : IDisposable
     public ProcessMemory ReadProcessMemory(uint pid, ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_process_memory(Open, pid, (ulong)fields, ref error), ref error,
+        return Native.TakeRequired(Raw.Context_process_memory(OpenHandle, pid, (ulong)fields, ref error), ref error,
             ProcessMemory.From);
     }
 
     /// <summary>Host memory of the calling process.</summary>
-    /// <param name="fields">The values that are wanted.</param>
+    /// <param name="fields">The values to read.</param>
     /// <exception cref="HypomnesisException">As for <see cref="ReadProcessMemory"/>.</exception>
     public ProcessMemory ReadOwnMemory(ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_own_memory(Open, (ulong)fields, ref error), ref error, ProcessMemory.From);
+        return Native.TakeRequired(Raw.Context_own_memory(OpenHandle, (ulong)fields, ref error), ref error,
+            ProcessMemory.From);
     }
 
     /// <summary>The host's memory and the limit on this process.</summary>
-    /// <param name="fields">The values that are wanted; <see cref="SystemMemoryFields.None"/>: all.</param>
+    /// <param name="fields">The values to read; <see cref="SystemMemoryFields.None"/>: all.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>,
     /// <see cref="Status.Permission"/> or <see cref="Status.Backend"/>.</exception>
     public SystemMemory ReadSystemMemory(SystemMemoryFields fields = SystemMemoryFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_system_memory(Open, (ulong)fields, ref error), ref error, SystemMemory.From);
+        return Native.TakeRequired(Raw.Context_system_memory(OpenHandle, (ulong)fields, ref error), ref error,
+            SystemMemory.From);
     }
 
-    /// <summary>Asks every source for its devices; the other methods use what it found. A count of 0: there
+    /// <summary>Asks every source for its devices; the other methods use the result. A count of 0: there
     /// certainly is none. A scan that fails changes nothing.</summary>
     /// <exception cref="HypomnesisException">No device is known and a source failed: <see cref="Status.Timeout"/>,
     /// <see cref="Status.Backend"/> (a driver or its library is broken, or they do not match),
@@ -140,8 +143,8 @@ public sealed class Context : IDisposable
     public DeviceScan Scan()
     {
         var error = Native.NewError();
-        var count = Raw.Context_scan(Open, out var generation, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var count = Raw.Context_scan(OpenHandle, out var generation, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return new(count, generation);
     }
 
@@ -150,44 +153,46 @@ public sealed class Context : IDisposable
     /// <param name="key">The key.</param>
     /// <exception cref="ArgumentException">There is no such kind of key, or the value cannot be
     /// one.</exception>
-    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: nothing has it.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: no device has it.</exception>
     public uint FindDevice(string key)
     {
         var error = Native.NewError();
-        var index = Raw.Context_find_device(Open, key, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var index = Raw.Context_find_device(OpenHandle, key, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return index;
     }
 
-    /// <summary>As <see cref="FindDevice"/>, false where nothing has the key.</summary>
+    /// <summary>As <see cref="FindDevice"/>, but false where no device has the key.</summary>
     /// <param name="key">The key.</param>
-    /// <param name="deviceIndex">The index, when it was found.</param>
+    /// <param name="deviceIndex">The index, where a device has the key.</param>
     public bool TryFindDevice(string key, out uint deviceIndex)
     {
         var error = Native.NewError();
-        deviceIndex = Raw.Context_find_device(Open, key, ref error);
+        deviceIndex = Raw.Context_find_device(OpenHandle, key, ref error);
         if (error.status == Raw.E_NO_DEVICE)
             return false;
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return true;
     }
 
-    /// <summary>Identity of a device as of the last scan. One that is lost or asleep is reported by <see cref="Device.State"/>.</summary>
+    /// <summary>Identity of a device from the last scan. <see cref="Device.State"/> reports one that is lost or
+    /// asleep.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="fields">The values that are wanted; <see cref="DeviceFields.None"/>: all.</param>
-    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never
-    /// given.</exception>
+    /// <param name="fields">The values to read; <see cref="DeviceFields.None"/>: all.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: no device has had the
+    /// index.</exception>
     public Device ReadDevice(uint deviceIndex, DeviceFields fields = DeviceFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_device(Open, deviceIndex, (ulong)fields, ref error), ref error, Device.From);
+        return Native.TakeRequired(Raw.Context_device(OpenHandle, deviceIndex, (ulong)fields, ref error), ref error,
+            Device.From);
     }
 
     /// <summary>Memory of a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="kind">Which memory.</param>
+    /// <param name="kind">The kind of memory.</param>
     /// <param name="instance">From 1: a part of it; 0: the whole.</param>
-    /// <param name="fields">The values that are wanted; <see cref="PoolFields.None"/>: all of them.</param>
+    /// <param name="fields">The values to read; <see cref="PoolFields.None"/>: all of them.</param>
     /// <exception cref="HypomnesisRangeException">There is no such kind.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>,
     /// <see cref="Status.Unsupported"/> (no such pool), <see cref="Status.DeviceLost"/>,
@@ -197,85 +202,88 @@ public sealed class Context : IDisposable
         PoolFields fields = PoolFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_pool(Open, deviceIndex, (uint)kind, instance, (ulong)fields, ref error), ref error,
+        return Native.TakeRequired(
+            Raw.Context_pool(OpenHandle, deviceIndex, (uint)kind, instance, (ulong)fields, ref error), ref error,
             Pool.From);
     }
 
     /// <summary>Load, temperature and power of a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="fields">The values that are wanted.</param>
+    /// <param name="fields">The values to read.</param>
     /// <exception cref="HypomnesisArgumentException">An unknown bit in <paramref name="fields"/>.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device has none of them;
     /// otherwise as for <see cref="ReadPool"/>.</exception>
     public Telemetry ReadTelemetry(uint deviceIndex, TelemetryFields fields = TelemetryFields.Cheap)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_telemetry(Open, deviceIndex, (ulong)fields, ref error), ref error,
+        return Native.TakeRequired(Raw.Context_telemetry(OpenHandle, deviceIndex, (ulong)fields, ref error), ref error,
             Telemetry.From);
     }
 
     /// <summary>One number of the whole device, also one that takes long to read.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="metric">Which number.</param>
+    /// <param name="metric">The number.</param>
     /// <param name="instance">Which one of several: see <see cref="MetricId"/>.</param>
     /// <exception cref="HypomnesisRangeException">There is no such metric.</exception>
-    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device has no such number,
-    /// or its driver does not report it; otherwise as for <see cref="ReadPool"/>.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: not supported by this
+    /// device or driver; otherwise as for <see cref="ReadPool"/>.</exception>
     public Metric ReadMetric(uint deviceIndex, MetricId metric, uint instance = 0)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_metric(Open, deviceIndex, (uint)metric, instance, 0, ref error), ref error,
-            Metric.From);
+        return Native.TakeRequired(
+            Raw.Context_metric(OpenHandle, deviceIndex, (uint)metric, instance, 0, ref error), ref error, Metric.From);
     }
 
     /// <summary>What a process uses on a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="pid">The process, as the driver counts it.</param>
-    /// <param name="fields">The values that are wanted; <see cref="UsageFields.None"/>: all.</param>
+    /// <param name="fields">The values to read; <see cref="UsageFields.None"/>: all.</param>
     /// <exception cref="HypomnesisRangeException"><paramref name="pid"/> is 0.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoProcess"/>: the driver lists no such
     /// process on the device; otherwise as for <see cref="ReadPool"/>.</exception>
     public Usage ReadUsage(uint deviceIndex, uint pid, UsageFields fields = UsageFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, (ulong)fields, ref error), ref error, Usage.From);
+        return Native.TakeRequired(Raw.Context_usage(OpenHandle, deviceIndex, pid, (ulong)fields, ref error), ref error,
+            Usage.From);
     }
 
-    /// <summary>What the calling process uses on a device. 0 bytes is reported only where the driver's list can
-    /// be trusted to hold the caller.</summary>
+    /// <summary>What the calling process uses on a device. 0 bytes is reported only where the driver's list
+    /// certainly includes the caller.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="fields">The values that are wanted; <see cref="UsageFields.None"/>: all.</param>
+    /// <param name="fields">The values to read; <see cref="UsageFields.None"/>: all.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>: the list cannot be trusted;
     /// otherwise as for <see cref="ReadPool"/>.</exception>
     public Usage ReadOwnUsage(uint deviceIndex, UsageFields fields = UsageFields.None)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Context_own_usage(Open, deviceIndex, (ulong)fields, ref error), ref error, Usage.From);
+        return Native.TakeRequired(Raw.Context_own_usage(OpenHandle, deviceIndex, (ulong)fields, ref error), ref error,
+            Usage.From);
     }
 
-    /// <summary>Takes a snapshot. What could not be read is one of its diagnostics, not an
-    /// exception.</summary>
-    /// <param name="options">What it shall hold; null: every default.</param>
+    /// <summary>Takes a snapshot. For values that could not be read it has diagnostics; they are no
+    /// exceptions.</summary>
+    /// <param name="options">Its contents; null: every default.</param>
     /// <exception cref="ArgumentException">An index or a pid without its flag; pid 0; an unknown
     /// bit.</exception>
-    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never
-    /// given.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: no device has had the
+    /// index.</exception>
     public Snapshot TakeSnapshot(SnapshotOptions? options = null)
     {
         options ??= new SnapshotOptions();
         var error = Native.NewError();
-        var taken = Raw.Context_take(Open, (uint)options.Flags, (uint)options.Collect, options.DeviceIndex,
+        var snapshot = Raw.Context_take(OpenHandle, (uint)options.Flags, (uint)options.Collect, options.DeviceIndex,
             options.Pid, Duration.Nanoseconds(options.Deadline, nameof(options.Deadline)), ref error);
         if (error.status != Raw.OK)
-            taken.Dispose();
-        HypomnesisException.ThrowOn(ref error);
-        return new Snapshot(taken);
+            snapshot.Dispose();
+        HypomnesisException.ThrowIfFailed(ref error);
+        return new Snapshot(snapshot);
     }
 
     /// <summary>Makes a sampler, which is not started yet.</summary>
-    /// <param name="options">How it works; null: every default.</param>
-    /// <param name="what">What is taken each time; <see cref="Collect.Default"/>, and null, are devices, pools
-    /// and telemetry.</param>
+    /// <param name="options">Its options; null: every default.</param>
+    /// <param name="what">The contents of each snapshot; <see cref="Collect.Default"/>, and null, are devices,
+    /// pools and telemetry.</param>
     /// <exception cref="HypomnesisRangeException">The capacity is above 65536.</exception>
     /// <exception cref="ArgumentException">As for <see cref="TakeSnapshot"/>.</exception>
     public Sampler CreateSampler(SamplerOptions? options = null, SnapshotOptions? what = null)
@@ -283,45 +291,45 @@ public sealed class Context : IDisposable
         options ??= new SamplerOptions();
         what ??= new SnapshotOptions();
         var error = Native.NewError();
-        var made = Raw.Context_sampler(Open, (uint)options.Flags,
+        var sampler = Raw.Context_sampler(OpenHandle, (uint)options.Flags,
             Duration.Nanoseconds(options.Interval, nameof(options.Interval)),
             Duration.Nanoseconds(options.ProcessInterval, nameof(options.ProcessInterval)),
             options.Capacity, (uint)what.Flags, (uint)what.Collect, what.DeviceIndex, what.Pid,
             Duration.Nanoseconds(what.Deadline, nameof(what.Deadline)), ref error);
         if (error.status != Raw.OK)
-            made.Dispose();
-        HypomnesisException.ThrowOn(ref error);
-        return new Sampler(made);
+            sampler.Dispose();
+        HypomnesisException.ThrowIfFailed(ref error);
+        return new Sampler(sampler);
     }
 
     /// <summary>Makes a detector of device memory that moves to the host. No driver is asked yet.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="options">How it judges; null: every default.</param>
+    /// <param name="options">Its options; null: every default.</param>
     /// <exception cref="HypomnesisRangeException">The capacity is above 65536.</exception>
     public Spill CreateSpill(uint deviceIndex, SpillOptions? options = null)
     {
         options ??= new SpillOptions();
         var error = Native.NewError();
-        var made = Raw.Context_spill(Open, deviceIndex, options.EpisodeCapacity,
+        var spill = Raw.Context_spill(OpenHandle, deviceIndex, options.EpisodeCapacity,
             options.DedicatedThresholdBytes, options.GrowthBytes, ref error);
-        return Spill.Made(made, ref error);
+        return Spill.FromHandle(spill, ref error);
     }
 
     /// <summary>Makes a tracker that also asks a device whether bytes would fit. Touches no driver.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="options">How it works; null: every default.</param>
+    /// <param name="options">Its options; null: every default.</param>
     /// <exception cref="HypomnesisRangeException">The tag capacity is above 65536.</exception>
     public Tracker CreateTracker(uint deviceIndex, TrackerOptions? options = null)
     {
         var error = Native.NewError();
-        var made = Raw.Context_tracker(Open, deviceIndex, Tracker.FlagsOf(options?.LimitBytes), options?.LimitBytes ?? 0,
-            options?.TagCapacity ?? 0, ref error);
+        var tracker = Raw.Context_tracker(OpenHandle, deviceIndex, Tracker.LimitFlags(options?.LimitBytes),
+            options?.LimitBytes ?? 0, options?.TagCapacity ?? 0, ref error);
         if (error.status != Raw.OK)
-            made.Dispose();
-        HypomnesisException.ThrowOn(ref error);
-        return new Tracker(made);
+            tracker.Dispose();
+        HypomnesisException.ThrowIfFailed(ref error);
+        return new Tracker(tracker);
     }
 
-    private ContextHandle Open =>
+    private ContextHandle OpenHandle =>
         closed ? throw new ObjectDisposedException(nameof(Context)) : handle;
 }

@@ -3,14 +3,14 @@ using System;
 
 namespace Hypomnesis;
 
-/// <summary>What a <see cref="Context"/> is made with; 0 is the default everywhere.</summary>
+/// <summary>Options of a <see cref="Context"/>; 0 is the default everywhere.</summary>
 public sealed record ContextOptions
 {
-    /// <summary>How it works.</summary>
+    /// <summary>Its flags.</summary>
     public ContextFlags Flags { get; init; }
     /// <summary>Longest time that one call may wait for drivers; 0 = 1 s.</summary>
     public TimeSpan Deadline { get; init; }
-    /// <summary>Longest age of a value given instead of <see cref="Status.Timeout"/>; 0 = 5 s.</summary>
+    /// <summary>Longest age of a value returned instead of <see cref="Status.Timeout"/>; 0 = 5 s.</summary>
     public TimeSpan Stale { get; init; }
     /// <summary>Longest wait for a vendor library to open; 0 = 10 s.</summary>
     public TimeSpan OpenDeadline { get; init; }
@@ -19,12 +19,12 @@ public sealed record ContextOptions
     /// <summary>A vendor library whose GPU may sleep is shut down this long after the last reading;
     /// 0 = 2 s.</summary>
     public TimeSpan IdleClose { get; init; }
-    /// <summary>All processes are looked through for GPU clients at least this often, the known
-    /// clients at each reading; 0 = 2 s.</summary>
+    /// <summary>All processes are searched for GPU clients at least this often, the known clients at each
+    /// reading; 0 = 2 s.</summary>
     public TimeSpan Rescan { get; init; }
     /// <summary>Bit n disables backend n.</summary>
     public ulong BackendsOff { get; init; }
-    /// <summary>Bit n lists devices of <see cref="DeviceClass"/> n; 0 = GPUs alone.</summary>
+    /// <summary>Bit n lists devices of <see cref="DeviceClass"/> n; 0 = only GPUs.</summary>
     public uint DeviceClasses { get; init; }
     /// <summary>Most processor time for Rescan, in percent of a core; 0 = 2, 100 = without a limit.</summary>
     public uint RescanPercent { get; init; }

@@ -4,20 +4,20 @@ using System.Collections.Generic;
 
 namespace Hypomnesis;
 
-/// <summary>What <see cref="Context.Scan"/> has found.</summary>
-/// <param name="Count">Number of device indexes that the context has given, which never shrinks.</param>
+/// <summary>The result of <see cref="Context.Scan"/>.</summary>
+/// <param name="Count">Number of device indexes of the context, which never shrinks.</param>
 /// <param name="Generation">A number that changes when a device is added, is gone or comes back.</param>
 public readonly record struct DeviceScan(uint Count, ulong Generation);
 
 public sealed partial record Device
 {
-    /// <summary>Of a snapshot: the device's memory pools, the main pool first. Else empty.</summary>
+    /// <summary>In a snapshot: the device's memory pools, the main pool first. Otherwise empty.</summary>
     public IReadOnlyList<Pool> Pools { get; init; } = Array.Empty<Pool>();
-    /// <summary>Of a snapshot: load, temperature and power; null when not asked for or not to be had.</summary>
+    /// <summary>In a snapshot: load, temperature and power; null when not requested or not available.</summary>
     public Telemetry? Telemetry { get; init; }
-    /// <summary>Of a snapshot: what the calling process uses on the device; null when not asked for or
-    /// not to be had.</summary>
+    /// <summary>In a snapshot: what the calling process uses on the device; null when not requested or
+    /// not available.</summary>
     public Usage? OwnUsage { get; init; }
-    /// <summary>Of a snapshot: each single number that the sources report. Else empty.</summary>
+    /// <summary>In a snapshot: all single numbers that the sources report. Otherwise empty.</summary>
     public IReadOnlyList<Metric> Metrics { get; init; } = Array.Empty<Metric>();
 }

@@ -4,7 +4,7 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>How elements lie packed, a scale for each group of them.</summary>
+/// <summary>How elements are packed, with a scale for each group of them.</summary>
 public sealed record Packing
 {
     /// <summary>Of an element.</summary>
@@ -13,16 +13,16 @@ public sealed record Packing
     public uint ElementBits { get; init; }
     /// <summary>Elements that share a scale; 0: no groups.</summary>
     public uint GroupSize { get; init; }
-    /// <summary>What a group holds in addition to its elements: scale, zero point.</summary>
+    /// <summary>Bits of a group in addition to its elements: scale, zero point.</summary>
     public uint GroupBits { get; init; }
 }
 
-/// <summary>One layer of attention at work.</summary>
+/// <summary>One layer of attention.</summary>
 public sealed record Attention
 {
-    /// <summary>How it works.</summary>
+    /// <summary>Its flags.</summary>
     public AttentionFlags Flags { get; init; }
-    /// <summary>What its numbers are stored as.</summary>
+    /// <summary>The dtype of its numbers.</summary>
     public Dtype Dtype { get; init; }
     /// <summary>Sequences at once; 0 = 1.</summary>
     public ulong Batch { get; init; }
@@ -36,11 +36,11 @@ public sealed record Attention
     public ulong HeadDim { get; init; }
 }
 
-/// <summary>The cache of layers that are alike. What its kind has no use for is 0; a hybrid model is the sum
+/// <summary>The cache of equal layers. Members that the kind does not use are 0; a hybrid model is the sum
 /// of several.</summary>
 public sealed record Cache
 {
-    /// <summary>What the layers keep.</summary>
+    /// <summary>The kind of the cache.</summary>
     public CacheKind Kind { get; init; }
     /// <summary>Of an element.</summary>
     public Dtype Dtype { get; init; }
@@ -63,13 +63,13 @@ public sealed record Cache
     public ulong Sinks { get; init; }
     /// <summary>Latent: kv_lora_rank + qk_rope_head_dim.</summary>
     public ulong LatentDim { get; init; }
-    /// <summary>State: of one layer, its convolution's too.</summary>
+    /// <summary>State: elements of one layer, including its convolution's.</summary>
     public ulong StateElements { get; init; }
 }
 
-/// <summary>What a model will need, by arithmetic alone: no driver is asked, no context needed. A result that
-/// does not fit 64 bits throws <see cref="HypomnesisException"/> with <see cref="Status.Overflow"/>, what makes
-/// no sense <see cref="HypomnesisRangeException"/> or <see cref="ArgumentException"/>.</summary>
+/// <summary>The memory that a model will need, by arithmetic alone, without drivers or a context. A result that
+/// does not fit 64 bits throws <see cref="HypomnesisException"/> with <see cref="Status.Overflow"/>, a wrong
+/// argument <see cref="HypomnesisRangeException"/> or <see cref="ArgumentException"/>.</summary>
 public static class Estimate
 {
     /// <summary>How many bits such a number has; 0 for one that the library does not know.</summary>
@@ -80,38 +80,38 @@ public static class Estimate
         return Raw.dtype_bits((uint)dtype);
     }
 
-    /// <summary>The dtype that candle, torch, safetensors, numpy or C call so: "F32", "torch.float32", "fp8".
-    /// The number in a name is of bits: "f4" has 4.</summary>
+    /// <summary>The dtype by its name in candle, torch, safetensors, numpy or C: "F32", "torch.float32", "fp8".
+    /// The number in a name counts bits: "f4" has 4.</summary>
     /// <param name="name">The name.</param>
     /// <exception cref="ArgumentException">No such name.</exception>
     public static Dtype DtypeFrom(string name)
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return (Dtype)Checked(Raw.dtype_from_name(name, ref error), ref error);
+        return (Dtype)CheckResult(Raw.dtype_from_name(name, ref error), ref error);
     }
 
     /// <summary>Bytes of a tensor; without a dimension it is one element.</summary>
     /// <param name="shape">Its dimensions.</param>
-    /// <param name="dtype">What its elements are stored as.</param>
+    /// <param name="dtype">The dtype of its elements.</param>
     public static ulong Tensor(ulong[] shape, Dtype dtype)
     {
         Libraries.Ensure();
-        Given(shape, nameof(shape));
+        RequireNotNull(shape, nameof(shape));
         var error = Native.NewError();
-        return Checked(Raw.estimate_tensor(shape, (uint)shape.Length, (uint)dtype, ref error), ref error);
+        return CheckResult(Raw.estimate_tensor(shape, (uint)shape.Length, (uint)dtype, ref error), ref error);
     }
 
     /// <summary>Bytes of a tensor whose elements lie in groups along the last dimension.</summary>
     /// <param name="shape">Its dimensions.</param>
-    /// <param name="packing">How its elements lie.</param>
+    /// <param name="packing">How its elements are packed.</param>
     public static ulong Packed(ulong[] shape, Packing packing)
     {
         Libraries.Ensure();
-        Given(shape, nameof(shape));
-        Given(packing, nameof(packing));
+        RequireNotNull(shape, nameof(shape));
+        RequireNotNull(packing, nameof(packing));
         var error = Native.NewError();
-        return Checked(Raw.estimate_packed(shape, (uint)shape.Length, (uint)packing.Dtype, packing.ElementBits,
+        return CheckResult(Raw.estimate_packed(shape, (uint)shape.Length, (uint)packing.Dtype, packing.ElementBits,
             packing.GroupSize, packing.GroupBits, ref error), ref error);
     }
 
@@ -120,9 +120,9 @@ public static class Estimate
     public static ulong Attention(Attention layer)
     {
         Libraries.Ensure();
-        Given(layer, nameof(layer));
+        RequireNotNull(layer, nameof(layer));
         var error = Native.NewError();
-        return Checked(Raw.estimate_attention((uint)layer.Flags, (uint)layer.Dtype, layer.Batch, layer.Heads,
+        return CheckResult(Raw.estimate_attention((uint)layer.Flags, (uint)layer.Dtype, layer.Batch, layer.Heads,
             layer.KvHeads, layer.Sequence, layer.HeadDim, ref error), ref error);
     }
 
@@ -133,9 +133,9 @@ public static class Estimate
     public static ulong Cache(Cache cache, ulong sequence, ulong sequences = 1)
     {
         Libraries.Ensure();
-        Given(cache, nameof(cache));
+        RequireNotNull(cache, nameof(cache));
         var error = Native.NewError();
-        return Checked(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
+        return CheckResult(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
             cache.GroupBits, cache.Layers, cache.KvHeads, cache.RowDim, cache.Window, cache.Sinks,
             cache.LatentDim, cache.StateElements, sequence, sequences, ref error), ref error);
     }
@@ -147,7 +147,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Checked(Raw.estimate_overhead(bytes, perThousand, ref error), ref error);
+        return CheckResult(Raw.estimate_overhead(bytes, perThousand, ref error), ref error);
     }
 
     /// <summary>The sum of sizes.</summary>
@@ -155,20 +155,20 @@ public static class Estimate
     public static ulong Sum(params ulong[] bytes)
     {
         Libraries.Ensure();
-        Given(bytes, nameof(bytes));
+        RequireNotNull(bytes, nameof(bytes));
         var error = Native.NewError();
-        return Checked(Raw.estimate_sum(bytes, (uint)bytes.Length, ref error), ref error);
+        return CheckResult(Raw.estimate_sum(bytes, (uint)bytes.Length, ref error), ref error);
     }
 
-    private static void Given(object? value, string name)
+    private static void RequireNotNull(object? value, string name)
     {
         if (value is null)
             throw new ArgumentNullException(name);
     }
 
-    private static T Checked<T>(T value, ref ErrorRecord error)
+    private static T CheckResult<T>(T value, ref ErrorRecord error)
     {
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return value;
     }
 }

@@ -4,20 +4,20 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>Details of each failure of the library, whatever the class of its exception.</summary>
+/// <summary>Details of a failure of the library, for every class of exception.</summary>
 public interface IHypomnesisError
 {
     /// <summary>Why the call failed.</summary>
     Status Status { get; }
 
-    /// <summary>Who failed; <see cref="Backend.None"/>: the library itself refused.</summary>
+    /// <summary>The backend that failed; <see cref="Backend.None"/>: the library itself refused.</summary>
     Backend Backend { get; }
 
     /// <summary>Why the value is missing; <see cref="Reason.Unknown"/> also where the call itself was
     /// wrong.</summary>
     Reason Reason { get; }
 
-    /// <summary>Whose number <see cref="NativeCode"/> is.</summary>
+    /// <summary>The origin of <see cref="NativeCode"/>.</summary>
     NativeDomain NativeDomain { get; }
 
     /// <summary>The driver's or the system's own number, 0 without a <see cref="NativeDomain"/>.</summary>
@@ -27,7 +27,7 @@ public interface IHypomnesisError
     string Message { get; }
 }
 
-/// <summary>A call failed at run time: the value is not to be had now, or not at all. Misuse is an
+/// <summary>A call failed at run time: the value is not available now, or never. Misuse is an
 /// <see cref="ArgumentException"/> instead, as <see cref="HypomnesisArgumentException"/> or
 /// <see cref="HypomnesisRangeException"/>.</summary>
 public sealed class HypomnesisException : Exception, IHypomnesisError
@@ -51,13 +51,13 @@ public sealed class HypomnesisException : Exception, IHypomnesisError
     /// <inheritdoc/>
     public int NativeCode => Detail.NativeCode;
 
-    internal static void ThrowOn(ref ErrorRecord error)
+    internal static void ThrowIfFailed(ref ErrorRecord error)
     {
         if (error.status != Raw.OK)
-            throw From(new ErrorDetail(ref error));
+            throw MakeException(new ErrorDetail(ref error));
     }
 
-    internal static Exception From(in ErrorDetail detail) => detail.Status switch
+    internal static Exception MakeException(in ErrorDetail detail) => detail.Status switch
     {
         Status.Argument or Status.UnknownFlag => new HypomnesisArgumentException(detail),
         Status.Range => new HypomnesisRangeException(detail),
@@ -112,7 +112,7 @@ public sealed class HypomnesisRangeException : ArgumentOutOfRangeException, IHyp
     public int NativeCode => Detail.NativeCode;
 }
 
-/// <summary>A hmn_error, copied.</summary>
+/// <summary>A copy of an hmn_error.</summary>
 internal readonly struct ErrorDetail
 {
     internal ErrorDetail(ref ErrorRecord error)
@@ -125,7 +125,7 @@ internal readonly struct ErrorDetail
         Message = error.Message;
     }
 
-    /// <summary>The library is not asked.</summary>
+    /// <summary>An error of this assembly itself.</summary>
     internal ErrorDetail(Status status, string message)
     {
         Status = status;

@@ -5,7 +5,7 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>libhypomnesis itself. Every member loads it when nothing has yet, and then throws
+/// <summary>libhypomnesis itself. Every member loads it unless it is loaded already, and throws
 /// <see cref="DllNotFoundException"/> where it is missing.</summary>
 public static class Library
 {
@@ -64,7 +64,7 @@ public static class Library
         return Raw.status_name((int)status);
     }
 
-    /// <summary>A backend's name, for instance "nvml"; "unknown" for a number it does not know.</summary>
+    /// <summary>A backend's name, for instance "nvml"; "unknown" for an unknown number.</summary>
     /// <param name="backend">The backend.</param>
     public static string NameOf(Backend backend)
     {
@@ -72,8 +72,8 @@ public static class Library
         return Raw.backend_name((uint)backend);
     }
 
-    /// <summary>A reason's name, for instance "not_permitted"; "unknown" for a number it does not
-    /// know.</summary>
+    /// <summary>A reason's name, for instance "not_permitted"; "unknown" for an unknown
+    /// number.</summary>
     /// <param name="reason">The reason.</param>
     public static string NameOf(Reason reason)
     {
@@ -81,8 +81,8 @@ public static class Library
         return Raw.reason_name((uint)reason);
     }
 
-    /// <summary>A metric's name, for instance "temperature"; "unknown" for a number it does not
-    /// know.</summary>
+    /// <summary>A metric's name, for instance "temperature"; "unknown" for an unknown
+    /// number.</summary>
     /// <param name="metric">The metric.</param>
     public static string NameOf(MetricId metric)
     {
@@ -90,7 +90,7 @@ public static class Library
         return Raw.metric_name((uint)metric);
     }
 
-    /// <summary>A dtype's name, for instance "bf16"; "unknown" for a number it does not know.</summary>
+    /// <summary>A dtype's name, for instance "bf16"; "unknown" for an unknown number.</summary>
     /// <param name="dtype">The dtype.</param>
     public static string NameOf(Dtype dtype)
     {
@@ -98,7 +98,7 @@ public static class Library
         return Raw.dtype_name((uint)dtype);
     }
 
-    /// <summary>What a metric is counted in, for instance "W"; "" for a plain number.</summary>
+    /// <summary>The unit of a metric, for instance "W"; "" for a plain number.</summary>
     /// <param name="metric">The metric.</param>
     public static string UnitOf(MetricId metric)
     {
@@ -106,7 +106,7 @@ public static class Library
         return Raw.metric_unit((uint)metric);
     }
 
-    /// <summary>What a metric's number does: whether to show it as it is, or to take
+    /// <summary>How to use a metric's number: whether to show it as it is, or to take
     /// differences.</summary>
     /// <param name="metric">The metric.</param>
     public static NumberKind KindOf(MetricId metric)
@@ -135,7 +135,7 @@ public static class Library
         return Raw.metric_instance_name((uint)metric, instance);
     }
 
-    /// <summary>A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one
+    /// <summary>A human-readable size: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one
     /// decimal ("8.2 GiB").</summary>
     /// <param name="bytes">The size.</param>
     public static string FormatBytes(ulong bytes)
@@ -143,7 +143,7 @@ public static class Library
         Libraries.Ensure();
         var error = Native.NewError();
         var text = Raw.format_bytes(bytes, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return text;
     }
 }

@@ -3,14 +3,14 @@ using System;
 
 namespace Hypomnesis;
 
-/// <summary>What a <see cref="Sampler"/> is made with; 0 is the default everywhere.</summary>
+/// <summary>Options of a <see cref="Sampler"/>; 0 is the default everywhere.</summary>
 public sealed record SamplerOptions
 {
-    /// <summary>How it goes about it.</summary>
+    /// <summary>Its flags.</summary>
     public SamplerFlags Flags { get; init; }
     /// <summary>From one snapshot to the next; 0 = 1 s.</summary>
     public TimeSpan Interval { get; init; }
-    /// <summary>The same of those with processes; 0 = 1 s.</summary>
+    /// <summary>The same for those with processes; 0 = 1 s.</summary>
     public TimeSpan ProcessInterval { get; init; }
     /// <summary>Snapshots kept until they are pulled, then the oldest is dropped; 0 = 64.</summary>
     public uint Capacity { get; init; }

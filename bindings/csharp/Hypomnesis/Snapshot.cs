@@ -6,19 +6,19 @@ using Hypomnesis.Interop;
 namespace Hypomnesis;
 
 /// <summary>A snapshot of everything requested, copied whole: its properties are plain values that stay
-/// after <see cref="Dispose"/>, and it outlives its context. The methods want it
-/// open and throw <see cref="ObjectDisposedException"/> after that. Safe from any thread.</summary>
+/// after <see cref="Dispose"/>, and it outlives its context. The methods need it open and throw
+/// <see cref="ObjectDisposedException"/> after that. Safe from any thread.</summary>
 public sealed class Snapshot : IDisposable
 {
     private readonly SnapshotHandle handle;
     private volatile bool closed;
 
-    internal Snapshot(SnapshotHandle taken)
+    internal Snapshot(SnapshotHandle handle)
     {
-        handle = taken;
+        this.handle = handle;
         try
         {
-            var reader = new SnapshotReader(taken);
+            var reader = new SnapshotReader(handle);
             Info = reader.Info();
             Memory = reader.Memory();
             SystemMemory = reader.SystemMemory();
@@ -31,7 +31,7 @@ public sealed class Snapshot : IDisposable
         }
         catch
         {
-            taken.Dispose();
+            handle.Dispose();
             throw;
         }
     }
@@ -39,10 +39,10 @@ public sealed class Snapshot : IDisposable
     /// <summary>Counts, times and notes.</summary>
     public SnapshotInfo Info { get; }
 
-    /// <summary>The caller's host memory; null when not asked for or not to be had.</summary>
+    /// <summary>The caller's host memory; null when not requested or not available.</summary>
     public ProcessMemory? Memory { get; }
 
-    /// <summary>The host's memory; null when not asked for or not to be had.</summary>
+    /// <summary>The host's memory; null when not requested or not available.</summary>
     public SystemMemory? SystemMemory { get; }
 
     /// <summary>The devices by index, each with its pools, telemetry and own usage. A position in this list
@@ -55,16 +55,16 @@ public sealed class Snapshot : IDisposable
     /// <summary>What each process uses on each device, by device index, then pid.</summary>
     public IReadOnlyList<Usage> Usages { get; }
 
-    /// <summary>Each single number that the sources report, by device index.</summary>
+    /// <summary>All single numbers that the sources report, by device index.</summary>
     public IReadOnlyList<Metric> Metrics { get; }
 
-    /// <summary>What each control group holds of each device, by device index.</summary>
+    /// <summary>What each control group uses on each device, by device index.</summary>
     public IReadOnlyList<Group> Groups { get; }
 
     /// <summary>Why something is missing.</summary>
     public IReadOnlyList<Diagnostic> Diagnostics { get; }
 
-    /// <summary>Ends the native half; fine more than once.</summary>
+    /// <summary>Frees the native snapshot; calling it again is fine.</summary>
     public void Dispose()
     {
         closed = true;
@@ -76,14 +76,14 @@ public sealed class Snapshot : IDisposable
     public string ToJson()
     {
         var error = Native.NewError();
-        var text = Raw.Snapshot_json(Open, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var text = Raw.Snapshot_json(OpenHandle, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return text;
     }
 
     /// <summary>Memory of a device; null when it has no such pool.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="kind">Which memory.</param>
+    /// <param name="kind">The kind of memory.</param>
     /// <param name="instance">From 1: a part of it; 0: the whole.</param>
     /// <exception cref="HypomnesisRangeException">There is no such kind.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
@@ -91,14 +91,14 @@ public sealed class Snapshot : IDisposable
     public Pool? PoolOf(uint deviceIndex, PoolKind kind = PoolKind.Main, uint instance = 0)
     {
         var error = Native.NewError();
-        return Native.Take(Raw.Snapshot_device_pool(Open, deviceIndex, (uint)kind, instance, ref error), ref error,
-            Pool.From);
+        return Native.Take(
+            Raw.Snapshot_device_pool(OpenHandle, deviceIndex, (uint)kind, instance, ref error), ref error, Pool.From);
     }
 
     /// <summary>A device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; null when a
     /// value is not known.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="format">Which values.</param>
+    /// <param name="format">The values in the line.</param>
     /// <param name="flags">The form of the line.</param>
     /// <exception cref="HypomnesisRangeException">There is no such format.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
@@ -106,14 +106,14 @@ public sealed class Snapshot : IDisposable
     public string? DeviceLine(uint deviceIndex, DeviceFormat format, LineFlags flags = LineFlags.None)
     {
         var error = Native.NewError();
-        var text = Raw.Snapshot_device_line(Open, deviceIndex, (uint)format, (uint)flags, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var text = Raw.Snapshot_device_line(OpenHandle, deviceIndex, (uint)format, (uint)flags, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return text;
     }
 
     /// <summary>Why a value of a device is missing; null when the subject was not requested.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="subject">One bit: what the value belongs to.</param>
+    /// <param name="subject">One bit: the part that the value belongs to.</param>
     /// <param name="field">The presence bit of the value; 0: the subject as a whole.</param>
     /// <param name="metric">The metric, of <see cref="Collect.Metrics"/>.</param>
     /// <param name="metricInstance">Which one of several.</param>
@@ -122,14 +122,14 @@ public sealed class Snapshot : IDisposable
     /// <param name="pid">The process, of <see cref="Collect.Processes"/>.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
     /// device. <see cref="Status.Range"/>: not one bit, or an unknown pool or metric.</exception>
-    /// <exception cref="HypomnesisArgumentException">The subject does not use what is given.</exception>
+    /// <exception cref="HypomnesisArgumentException">The subject does not use an argument that is not 0.</exception>
     public Diagnostic? Reason(uint deviceIndex, Collect subject, ulong field = 0,
         MetricId metric = MetricId.Unknown, uint metricInstance = 0, PoolKind pool = PoolKind.Main,
         uint poolInstance = 0, uint pid = 0)
     {
         var error = Native.NewError();
         return Native.Take(
-            Raw.Snapshot_reason(Open, (uint)subject, deviceIndex, field, pid, (uint)pool, poolInstance,
+            Raw.Snapshot_reason(OpenHandle, (uint)subject, deviceIndex, field, pid, (uint)pool, poolInstance,
                 (uint)metric, metricInstance, ref error),
             ref error, Diagnostic.From);
     }
@@ -145,16 +145,16 @@ public sealed class Snapshot : IDisposable
     public Delta? DeltaSince(Snapshot before, uint deviceIndex)
     {
         var error = Native.NewError();
-        return Native.Take(Raw.Snapshot_delta_since(Open, OpenOf(before), deviceIndex, ref error), ref error,
+        return Native.Take(Raw.Snapshot_delta_since(OpenHandle, RequireOpen(before), deviceIndex, ref error), ref error,
             Delta.From);
     }
 
     /// <summary>The change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n",
-    /// without the second part when a side does not know it; null when host memory is missing on a
+    /// without the second part when it is not known on one side; null when host memory is missing on one
     /// side.</summary>
     /// <param name="before">The earlier snapshot.</param>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="label">What the line begins with.</param>
+    /// <param name="label">The beginning of the line.</param>
     /// <param name="flags">The form of the line.</param>
     /// <exception cref="ArgumentException">As for <see cref="DeltaSince"/>.</exception>
     /// <exception cref="HypomnesisException">As for <see cref="DeltaSince"/>.</exception>
@@ -163,8 +163,8 @@ public sealed class Snapshot : IDisposable
         if (label is null)
             throw new ArgumentNullException(nameof(label));
         var error = Native.NewError();
-        var text = Raw.Snapshot_delta_line(Open, OpenOf(before), deviceIndex, label, (uint)flags, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var text = Raw.Snapshot_delta_line(OpenHandle, RequireOpen(before), deviceIndex, label, (uint)flags, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return text;
     }
 
@@ -172,7 +172,7 @@ public sealed class Snapshot : IDisposable
     /// <see cref="DeltaLine"/>.</summary>
     /// <param name="before">The earlier snapshot.</param>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="label">What the lines begin with.</param>
+    /// <param name="label">The beginning of the lines.</param>
     /// <param name="flags">The form of the lines.</param>
     /// <exception cref="ArgumentException">As for <see cref="DeltaSince"/>.</exception>
     /// <exception cref="HypomnesisException">As for <see cref="DeltaSince"/>.</exception>
@@ -182,16 +182,17 @@ public sealed class Snapshot : IDisposable
         if (label is null)
             throw new ArgumentNullException(nameof(label));
         var error = Native.NewError();
-        var text = Raw.Snapshot_before_after_lines(Open, OpenOf(before), deviceIndex, label, (uint)flags, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var text = Raw.Snapshot_before_after_lines(OpenHandle, RequireOpen(before), deviceIndex, label,
+            (uint)flags, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return text;
     }
 
-    internal SnapshotHandle Handle => Open;
+    internal SnapshotHandle Handle => OpenHandle;
 
-    private SnapshotHandle Open =>
+    private SnapshotHandle OpenHandle =>
         closed ? throw new ObjectDisposedException(nameof(Snapshot)) : handle;
 
-    private static SnapshotHandle OpenOf(Snapshot before) =>
-        before is null ? throw new ArgumentNullException(nameof(before)) : before.Open;
+    private static SnapshotHandle RequireOpen(Snapshot before) =>
+        before is null ? throw new ArgumentNullException(nameof(before)) : before.OpenHandle;
 }

@@ -11,10 +11,10 @@ public sealed class Spill : IDisposable
     private readonly SpillHandle handle;
     private volatile bool closed;
 
-    internal Spill(SpillHandle made) => handle = made;
+    internal Spill(SpillHandle handle) => this.handle = handle;
 
-    /// <summary>Makes a detector without a context: it is fed, or observes snapshots.</summary>
-    /// <param name="options">How it judges; null: every default.</param>
+    /// <summary>Makes a detector without a context, which takes values by <see cref="Feed"/>, or snapshots.</summary>
+    /// <param name="options">Its options; null: every default.</param>
     /// <param name="deviceIndex">The device of the snapshots.</param>
     /// <exception cref="HypomnesisRangeException">The capacity is above 65536.</exception>
     public static Spill CreateFed(SpillOptions? options = null, uint deviceIndex = 0)
@@ -22,48 +22,48 @@ public sealed class Spill : IDisposable
         Libraries.Ensure();
         options ??= new SpillOptions();
         var error = Native.NewError();
-        var made = Raw.lone_spill(deviceIndex, options.EpisodeCapacity, options.DedicatedThresholdBytes,
+        var spill = Raw.lone_spill(deviceIndex, options.EpisodeCapacity, options.DedicatedThresholdBytes,
             options.GrowthBytes, ref error);
-        return Made(made, ref error);
+        return FromHandle(spill, ref error);
     }
 
-    internal static Spill Made(SpillHandle made, ref ErrorRecord error)
+    internal static Spill FromHandle(SpillHandle handle, ref ErrorRecord error)
     {
         if (error.status != Raw.OK)
-            made.Dispose();
-        HypomnesisException.ThrowOn(ref error);
-        return new Spill(made);
+            handle.Dispose();
+        HypomnesisException.ThrowIfFailed(ref error);
+        return new Spill(handle);
     }
 
     /// <summary>Reads the device.</summary>
-    /// <param name="label">Names the moment.</param>
-    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: not reported by the device, also in
-    /// <see cref="ReadInfo"/>; otherwise as for <see cref="Context.ReadPool"/>.</exception>
+    /// <param name="label">Name of the observation.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: not reported by the device, see
+    /// also <see cref="ReadInfo"/>; otherwise as for <see cref="Context.ReadPool"/>.</exception>
     public void Observe(string label = "")
     {
         var error = Native.NewError();
-        Raw.Spill_observe(Open, label, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Spill_observe(OpenHandle, label, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>Takes the device of a snapshot with <see cref="Collect.Pools"/> and
+    /// <summary>Reads the device from a snapshot with <see cref="Collect.Pools"/> and
     /// <see cref="Collect.Processes"/>.</summary>
     /// <param name="snapshot">The snapshot.</param>
-    /// <param name="label">Names the moment.</param>
-    /// <exception cref="HypomnesisException"><see cref="Status.Empty"/>: it has no values;
+    /// <param name="label">Name of the observation.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.Empty"/>: the snapshot has no values of it;
     /// <see cref="Status.NoDevice"/>.</exception>
     public void ObserveSnapshot(Snapshot snapshot, string label = "")
     {
         if (snapshot is null)
             throw new ArgumentNullException(nameof(snapshot));
         var error = Native.NewError();
-        Raw.Spill_observe_snapshot(Open, snapshot.Handle, label, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Spill_observe_snapshot(OpenHandle, snapshot.Handle, label, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>Takes values from elsewhere.</summary>
+    /// <summary>Takes values from another source.</summary>
     /// <param name="sample">The values.</param>
-    /// <param name="label">Names the moment.</param>
+    /// <param name="label">Name of the observation.</param>
     public void Feed(SpillSample sample, string label = "")
     {
         if (sample is null)
@@ -71,16 +71,16 @@ public sealed class Spill : IDisposable
         var flags = (sample.LimitBytes is null ? 0u : (uint)Raw.SPILL_SAMPLE_HAS_LIMIT)
             | (sample.EvictedBytes is null ? 0u : (uint)Raw.SPILL_SAMPLE_HAS_EVICTED);
         var error = Native.NewError();
-        Raw.Spill_feed(Open, flags, sample.MonotonicNs, sample.DedicatedBytes, sample.SharedBytes,
+        Raw.Spill_feed(OpenHandle, flags, sample.MonotonicNs, sample.DedicatedBytes, sample.SharedBytes,
             sample.LimitBytes ?? 0, sample.EvictedBytes ?? 0, label, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>What it has seen.</summary>
+    /// <summary>What it has observed so far.</summary>
     public SpillInfo ReadInfo()
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Spill_info(Open, ref error), ref error, SpillInfo.From);
+        return Native.TakeRequired(Raw.Spill_info(OpenHandle, ref error), ref error, SpillInfo.From);
     }
 
     /// <summary>An episode by its number.</summary>
@@ -89,15 +89,15 @@ public sealed class Spill : IDisposable
     public Episode ReadEpisode(ulong number)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Spill_episode(Open, number, ref error), ref error, Episode.From);
+        return Native.TakeRequired(Raw.Spill_episode(OpenHandle, number, ref error), ref error, Episode.From);
     }
 
-    /// <summary>Frees it; fine more than once. Waits for no driver.</summary>
+    /// <summary>Frees it; calling it again is fine. Waits for no driver.</summary>
     public void Dispose()
     {
         closed = true;
         handle.Dispose();
     }
 
-    private SpillHandle Open => closed ? throw new ObjectDisposedException(nameof(Spill)) : handle;
+    private SpillHandle OpenHandle => closed ? throw new ObjectDisposedException(nameof(Spill)) : handle;
 }

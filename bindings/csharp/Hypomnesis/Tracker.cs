@@ -12,26 +12,27 @@ public sealed class Tracker : IDisposable
     private readonly TrackerHandle handle;
     private volatile bool closed;
 
-    /// <summary>Makes a tracker of bookkeeping alone; <see cref="Context.CreateTracker"/> makes one that also
+    /// <summary>Makes a tracker for bookkeeping alone; <see cref="Context.CreateTracker"/> makes one that also
     /// asks a device.</summary>
-    /// <param name="options">How it works; null: every default.</param>
+    /// <param name="options">Its options; null: every default.</param>
     /// <exception cref="HypomnesisRangeException">The tag capacity is above 65536.</exception>
     public Tracker(TrackerOptions? options = null)
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        handle = Raw.new_Tracker(FlagsOf(options?.LimitBytes), options?.LimitBytes ?? 0, options?.TagCapacity ?? 0, ref error);
+        handle = Raw.new_Tracker(LimitFlags(options?.LimitBytes), options?.LimitBytes ?? 0,
+            options?.TagCapacity ?? 0, ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    internal Tracker(TrackerHandle made) => handle = made;
+    internal Tracker(TrackerHandle handle) => this.handle = handle;
 
-    internal static uint FlagsOf(ulong? limitBytes) => limitBytes is null ? 0u : Raw.TRACKER_LIMITED;
+    internal static uint LimitFlags(ulong? limitBytes) => limitBytes is null ? 0u : Raw.TRACKER_LIMITED;
 
-    /// <summary>Takes bytes from the budget, also under a tag.</summary>
-    /// <param name="bytes">How many.</param>
+    /// <summary>Takes bytes from the budget, and counts them under a tag.</summary>
+    /// <param name="bytes">The number of bytes.</param>
     /// <param name="tag">The tag; 0: none.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.Limit"/>: they would exceed the
     /// limit.</exception>
@@ -39,30 +40,30 @@ public sealed class Tracker : IDisposable
     public void Allocate(ulong bytes, uint tag = 0)
     {
         var error = Native.NewError();
-        Raw.Tracker_allocate(Open, bytes, tag, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Tracker_allocate(OpenHandle, bytes, tag, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
     /// <summary>Gives bytes back.</summary>
-    /// <param name="bytes">How many.</param>
+    /// <param name="bytes">The number of bytes.</param>
     /// <param name="tag">The tag that they were allocated under; 0: none.</param>
     /// <exception cref="HypomnesisRangeException">More than is allocated, or no such tag.</exception>
     public void Release(ulong bytes, uint tag = 0)
     {
         var error = Native.NewError();
-        Raw.Tracker_release(Open, bytes, tag, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Tracker_release(OpenHandle, bytes, tag, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
     /// <summary>Whether bytes would fit now, within the limit and on a linked device.</summary>
-    /// <param name="bytes">How many.</param>
+    /// <param name="bytes">The number of bytes.</param>
     /// <exception cref="HypomnesisException">The device does not answer: <see cref="Status.Timeout"/>,
     /// <see cref="Status.Asleep"/>, <see cref="Status.DeviceLost"/> and others.</exception>
     public bool WouldFit(ulong bytes)
     {
         var error = Native.NewError();
-        var fits = Raw.Tracker_would_fit(Open, bytes, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var fits = Raw.Tracker_would_fit(OpenHandle, bytes, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return fits != 0;
     }
 
@@ -72,28 +73,28 @@ public sealed class Tracker : IDisposable
     public void SetLimit(ulong? bytes)
     {
         var error = Native.NewError();
-        Raw.Tracker_set_limit(Open, FlagsOf(bytes), bytes ?? 0, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Tracker_set_limit(OpenHandle, LimitFlags(bytes), bytes ?? 0, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
     /// <summary>Forgets what is allocated, and the peaks; limit and tags stay.</summary>
     public void Reset()
     {
         var error = Native.NewError();
-        Raw.Tracker_reset(Open, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        Raw.Tracker_reset(OpenHandle, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>The number of the tag of that name, which is made if there is none.</summary>
+    /// <summary>The number of the tag with that name, which is created if there is none.</summary>
     /// <param name="name">Up to 63 bytes.</param>
     /// <exception cref="ArgumentException">The name is empty or too long.</exception>
-    /// <exception cref="HypomnesisException"><see cref="Status.Limit"/>: there are as many as can
-    /// be.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.Limit"/>: there are as many tags as
+    /// the capacity.</exception>
     public uint Tag(string name)
     {
         var error = Native.NewError();
-        var tag = Raw.Tracker_tag(Open, name, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var tag = Raw.Tracker_tag(OpenHandle, name, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         return tag;
     }
 
@@ -101,7 +102,7 @@ public sealed class Tracker : IDisposable
     public TrackerInfo ReadInfo()
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Tracker_info(Open, ref error), ref error, TrackerInfo.From);
+        return Native.TakeRequired(Raw.Tracker_info(OpenHandle, ref error), ref error, TrackerInfo.From);
     }
 
     /// <summary>What was allocated under a tag.</summary>
@@ -110,16 +111,16 @@ public sealed class Tracker : IDisposable
     public Tag ReadTag(uint tag)
     {
         var error = Native.NewError();
-        return Native.Ask(Raw.Tracker_read_tag(Open, tag, ref error), ref error, Hypomnesis.Tag.From);
+        return Native.TakeRequired(Raw.Tracker_read_tag(OpenHandle, tag, ref error), ref error, Hypomnesis.Tag.From);
     }
 
-    /// <summary>Frees it; fine more than once.</summary>
+    /// <summary>Frees it; calling it again is fine.</summary>
     public void Dispose()
     {
         closed = true;
         handle.Dispose();
     }
 
-    private TrackerHandle Open =>
+    private TrackerHandle OpenHandle =>
         closed ? throw new ObjectDisposedException(nameof(Tracker)) : handle;
 }

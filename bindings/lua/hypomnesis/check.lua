@@ -1,68 +1,69 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- Arguments of public functions: what cannot be right raises an error where the caller stands. No value is
--- converted but whole numbers that are written otherwise (2.0, a cdata of LuaJIT).
+-- Checks of the arguments of public functions: a wrong one raises an error at the caller's line. Only whole numbers of
+-- another form (2.0, a cdata of LuaJIT) are converted.
 local check = {}
 
-local MOST_OF_DOUBLE = 2 ^ 53
-local MOST_U32 = 4294967295
+local MAX_EXACT_DOUBLE = 2 ^ 53
+local MAX_U32 = 4294967295
 
--- Lua 5.3 and newer have integers, LuaJIT cdata of 64 bits; else doubles are all there is.
+-- Lua 5.3 and newer have integers, LuaJIT has cdata of 64 bits; the others have only doubles.
 local to_integer = math.tointeger
 local is_wide = function() return false end
 if rawget(_G, "jit") then
-  local found, ffi = pcall(require, "ffi")
-  if found then
+  local has_ffi, ffi = pcall(require, "ffi")
+  if has_ffi then
     local signed, unsigned = ffi.typeof("int64_t"), ffi.typeof("uint64_t")
     is_wide = function(value) return ffi.istype(signed, value) and value >= 0 or ffi.istype(unsigned, value) end
   end
 end
 
--- Level 1, the default everywhere here: who called the function that called the check.
-local function refuse(value, name, wanted, level)
-  local got = type(value) == "number" and ("%.17g"):format(value) or type(value)
-  error(("bad argument '%s' (%s expected, got %s)"):format(name, wanted, got), (level or 1) + 3)
+-- Level 1, the default of all checks: the caller of the function that calls the check.
+local function refuse(value, name, expected, level)
+  local actual = type(value) == "number" and ("%.17g"):format(value) or type(value)
+  error(("bad argument '%s' (%s expected, got %s)"):format(name, expected, actual), (level or 1) + 3)
 end
 
-local function whole(value, most)
+-- The whole number from 0 to `max`, or nil.
+local function to_whole(value, max)
   if type(value) == "number" then
-    if to_integer and math.type(value) == "integer" then return value >= 0 and value <= most and value or nil end
-    if value >= 0 and value <= most and value <= MOST_OF_DOUBLE and value % 1 == 0 then
+    if to_integer and math.type(value) == "integer" then return value >= 0 and value <= max and value or nil end
+    if value >= 0 and value <= max and value <= MAX_EXACT_DOUBLE and value % 1 == 0 then
       return to_integer and to_integer(value) or value
     end
-  elseif is_wide(value) and value <= most then
+  elseif is_wide(value) and value <= max then
     return value
   end
 end
 
 function check.u32(value, name, level)
-  local found = whole(value, MOST_U32)
-  if not found then refuse(value, name, "whole number from 0 to 4294967295", level) end
-  return tonumber(found)
+  local number = to_whole(value, MAX_U32)
+  if not number then refuse(value, name, "whole number from 0 to 4294967295", level) end
+  return tonumber(number)
 end
 
 function check.u32_or_0(value, name, level)
   if value == nil then return 0 end
-  local found = check.u32(value, name, (level or 1) + 1)
-  return found
+  local number = check.u32(value, name, (level or 1) + 1)
+  return number
 end
 
 -- A whole number from 0 that this Lua holds exactly: up to 2^53 in 5.1 and 5.2, up to 2^63-1 from 5.3 on, up to
 -- 2^64-1 as a cdata of LuaJIT.
 function check.u64(value, name, level)
-  local found = type(value) == "number" and whole(value, math.maxinteger or MOST_OF_DOUBLE)
-  if not found and is_wide(value) then found = value end
-  if not found then refuse(value, name, "whole number from 0 that this Lua holds exactly", level) end
-  return found
+  local number = type(value) == "number" and to_whole(value, math.maxinteger or MAX_EXACT_DOUBLE)
+  if not number and is_wide(value) then number = value end
+  if not number then refuse(value, name, "whole number from 0 that this Lua holds exactly", level) end
+  return number
 end
 
--- A duration in seconds, from 0; nothing is 0.
+-- A duration in seconds, from 0; nil is 0.
 function check.duration(value, name, level)
   if value == nil then return 0 end
   if type(value) ~= "number" or not (value >= 0) then refuse(value, name, "seconds from 0", level) end
   return value
 end
 
--- Nothing or a boolean; nothing where `flags` are given, which it is one of.
+-- nil or a boolean; nil where the option `flags` is set, which has it as a bit.
 function check.flag(value, name, level, flags)
   if value ~= nil and type(value) ~= "boolean" then refuse(value, name, "boolean", level) end
   if value ~= nil and flags ~= nil then refuse(value, name, "nothing beside 'flags'", level) end
@@ -70,8 +71,8 @@ function check.flag(value, name, level, flags)
 end
 
 function check.i32(value, name, level)
-  local found = type(value) == "number" and value % 1 == 0 and value >= -2147483648 and value <= 2147483647
-  if not found then refuse(value, name, "whole number from -2147483648 to 2147483647", level) end
+  local is_valid = type(value) == "number" and value % 1 == 0 and value >= -2147483648 and value <= 2147483647
+  if not is_valid then refuse(value, name, "whole number from -2147483648 to 2147483647", level) end
   return value
 end
 
@@ -86,16 +87,16 @@ function check.text(value, name, level)
   return value
 end
 
--- One bit, which a set of bits may have.
+-- A number with one bit set.
 function check.bit(value, name, level)
-  local found = check.u32(value, name, (level or 1) + 1)
-  local rest = found
+  local bit = check.u32(value, name, (level or 1) + 1)
+  local rest = bit
   while rest > 1 do rest = rest / 2 end
   if rest ~= 1 then refuse(value, name, "one bit", level) end
-  return found
+  return bit
 end
 
--- A list, and how many values it has: each key is a position, and there is no hole.
+-- A list and its length: every key is a position, and there are no holes.
 function check.list(value, name, level)
   if type(value) ~= "table" then refuse(value, name, "table", level) end
   local count = 0
@@ -106,18 +107,18 @@ function check.list(value, name, level)
   return value, count
 end
 
--- No constant of such a name is one of those that it begins like: POOL_HAS_FREE is no pool, SAMPLER_STATE_IDLE no flag.
-local OTHERS = {"HAS_", "SIZE_V%d", "^STATE_"}
+-- Constants with such a name do not belong to their prefix: POOL_HAS_FREE is not a pool, SAMPLER_STATE_IDLE not a flag.
+local FOREIGN = {"HAS_", "SIZE_V%d", "^STATE_"}
 
-local function is_other(word)
-  for _, pattern in ipairs(OTHERS) do
+local function is_foreign(word)
+  for _, pattern in ipairs(FOREIGN) do
     if word:find(pattern) then return true end
   end
   return false
 end
 
 -- A set of 64 presence bits. The highest one makes an integer of Lua 5.3 negative.
-local function presence(value, name, level)
+local function check_presence(value, name, level)
   local is_integer = type(value) == "number" and to_integer and math.type(value) == "integer"
   local is_whole = type(value) == "number" and value >= 0 and value < 2 ^ 64 and value % 1 == 0
   if not (is_integer or is_whole or is_wide(value)) then refuse(value, name, "set of presence bits", level) end
@@ -127,20 +128,22 @@ end
 -- A number, or the name of a constant: `prefix` .. the name in capitals.
 function check.named(value, name, constants, prefix, level)
   if type(value) ~= "string" then
-    local number = (prefix:find "_HAS_$" and presence or check.u32)(value, name, (level or 1) + 1)
+    local number = (prefix:find "_HAS_$" and check_presence or check.u32)(value, name, (level or 1) + 1)
     return number
   end
   local word = value:upper()
-  local found = not is_other(word) and constants[prefix .. word]
-  if not found then error(("bad argument '%s' (no %s* is called '%s')"):format(name, prefix, value), (level or 1) + 2) end
-  return found
+  local constant = not is_foreign(word) and constants[prefix .. word]
+  if not constant then
+    error(("bad argument '%s' (no %s* is called '%s')"):format(name, prefix, value), (level or 1) + 2)
+  end
+  return constant
 end
 
--- Bits: nothing, a number, or a list of names of constants.
+-- Bits: nil, a number, or a list of names of constants.
 function check.bits(value, name, constants, prefix, level)
   if value == nil then return 0 end
   if type(value) ~= "table" then
-    local set = (prefix:find "_HAS_$" and presence or check.u32)(value, name, (level or 1) + 1)
+    local set = (prefix:find "_HAS_$" and check_presence or check.u32)(value, name, (level or 1) + 1)
     return set
   end
   local seen, sum = {}, 0
@@ -158,12 +161,12 @@ function check.bits(value, name, constants, prefix, level)
   return sum
 end
 
--- A table of options, each of which is known.
-function check.options(value, known, level)
+-- A table of options without any that is not in `allowed`.
+function check.options(value, allowed, level)
   if value == nil then return {} end
   if type(value) ~= "table" then refuse(value, "options", "table", level) end
   for key in pairs(value) do
-    if not known[key] then
+    if not allowed[key] then
       error(("bad argument 'options' (no option is called '%s')"):format(tostring(key)), (level or 1) + 2)
     end
   end

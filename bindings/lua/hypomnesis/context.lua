@@ -17,12 +17,12 @@ for name, value in pairs(constants) do
 end
 local DURATIONS = {"deadline", "stale", "open_deadline", "max_age", "idle_close", "rescan"}
 
-local KNOWN = {flags = true, backends_off = true, rescan_percent = true, device_classes = true}
-for _, name in ipairs(DURATIONS) do KNOWN[name] = true end
-for name in pairs(FLAGS) do KNOWN[name] = true end
-for name in pairs(PATHS) do KNOWN[name] = true end
+local OPTIONS = {flags = true, backends_off = true, rescan_percent = true, device_classes = true}
+for _, name in ipairs(DURATIONS) do OPTIONS[name] = true end
+for name in pairs(FLAGS) do OPTIONS[name] = true end
+for name in pairs(PATHS) do OPTIONS[name] = true end
 
-local function flags_of(options)
+local function read_flags(options)
   local flags, sum = options.flags, 0
   if flags ~= nil then sum = check.u32(flags, "flags", 2) end
   for name, bit in pairs(FLAGS) do
@@ -31,8 +31,8 @@ local function flags_of(options)
   return sum
 end
 
--- A set of backends or of classes: its bits, or a list of their names.
-local function set_of(options, option, prefix, check_bits)
+-- A set of backends or classes: bits, or a list of names.
+local function read_set(options, option, prefix, check_bits)
   local set = options[option]
   if set == nil then return 0 end
   if type(set) ~= "table" then
@@ -60,22 +60,23 @@ end
 
 ---Makes a context. Touches no driver.
 ---@param options table? deadline, stale, open_deadline, max_age, idle_close, rescan: seconds, 0 is the default;
----rescan_percent: of a core, 0 is the default; backends_off, device_classes: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
----flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
+---rescan_percent: of a core, 0 is the default; backends_off, device_classes: names or bits; no_subprocess,
+---wake_devices, no_threads, environment, trace, record: booleans, or flags: CONTEXT_* bits instead of them; proc, sys,
+---nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
 ---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
 function Context.open(options)
-  options = check.options(options, KNOWN)
-  local times = {}
-  for i, name in ipairs(DURATIONS) do times[i] = check.duration(options[name], name) end
+  options = check.options(options, OPTIONS)
+  local durations = {}
+  for i, name in ipairs(DURATIONS) do durations[i] = check.duration(options[name], name) end
   local rescan_percent = check.u32_or_0(options.rescan_percent, "rescan_percent")
   for name in pairs(PATHS) do
     if options[name] ~= nil then check.text(options[name], name) end
   end
-  local flags = flags_of(options)
-  local backends_off = set_of(options, "backends_off", "BACKEND_", check.u64)
-  local classes = set_of(options, "device_classes", "DEVICE_CLASS_", check.u32)
-  local native, message, status, detail = raw.open(flags, times[1], times[2], times[3], times[4], times[5], times[6],
-    backends_off, rescan_percent, classes)
+  local flags = read_flags(options)
+  local backends_off = read_set(options, "backends_off", "BACKEND_", check.u64)
+  local classes = read_set(options, "device_classes", "DEVICE_CLASS_", check.u32)
+  local native, message, status, detail = raw.open(flags, durations[1], durations[2], durations[3], durations[4],
+    durations[5], durations[6], backends_off, rescan_percent, classes)
   if not native then return nil, message, status, detail end
   message, status, detail = set_paths(native, options)
   if message then
@@ -85,7 +86,7 @@ function Context.open(options)
   return setmetatable({native = native}, Context)
 end
 
----Reads from another place than the default. To be called before the first reading.
+---Reads from another place than the default. Must be called before the first reading.
 ---@param path integer|string PATH_* or its name: "proc", "simulation"
 ---@param value string? an absolute path; nil is the default
 ---@return boolean? done nil, message, status and detail when it is refused
@@ -98,14 +99,14 @@ function Context:set_path(path, value)
   return true
 end
 
----Status of a backend. One that is absent, off or failing is no failure: see its state and status.
+---Status of a backend. A backend that is absent, off or failing is no failure of the call: see its state and status.
 ---@param backend integer|string BACKEND_* or its name: "nvml"
 ---@return hypomnesis.BackendInfo? info
 function Context:backend(backend)
   return handle.native(self, Context):backend(check.named(backend, "backend", constants, "BACKEND_"))
 end
 
----Lets no call wait, until resume: one that would have to wait for a driver or a snapshot returns E_CANCELLED.
+---Ends all waiting until resume: a call that would have to wait for a driver or a snapshot returns E_CANCELLED.
 ---@return boolean? done nil, message, status and detail on failure
 function Context:cancel()
   local _, message, status, detail = handle.native(self, Context):cancel()
@@ -121,7 +122,7 @@ function Context:resume()
   return true
 end
 
----What the backends of a context with the option `record` have read so far, as a machine file.
+---Everything that the backends of a context with the option `record` have read so far, as a machine file.
 ---@return string? text nil, message, status and detail on failure
 function Context:recording()
   return handle.native(self, Context):recording()

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- Who the devices are.
+-- Identities of devices.
 local check = require "hypomnesis.check"
 local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
@@ -11,10 +11,10 @@ local Context = require "hypomnesis.context"
 ---@field metrics hypomnesis.Metric[]? in snapshots: each single number that the sources report
 ---@field own_usage hypomnesis.Usage? in snapshots that collect it: what this process uses on it
 
----Asks every source for its devices; the other functions use what it found.
+---Asks every source for its devices; the other functions use the result.
 ---0 devices: there certainly is none. A scan that fails changes nothing.
----@return integer? count of device indexes, which never shrinks; nil, message, status and detail when none is known
----and a source failed
+---@return integer? count of device indexes, which never shrinks; nil, message, status and detail when no device is
+---known and a source failed
 ---@return integer generation which changes when a device is added, is gone or comes back
 function Context:scan()
   return handle.native(self, Context):scan()
@@ -22,15 +22,15 @@ end
 
 ---The index of the device that a key names.
 ---@param key string "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>", "render:<minor>", "driver:nvidia:<index>"
----@return integer? index nil, message, status and detail when nothing has the key
+---@return integer? index nil, message, status and detail when no device has the key
 function Context:find_device(key)
   return handle.native(self, Context):find_device(check.text(key, "key"))
 end
 
----Identity of a device. One that is lost or asleep is no failure: see its state.
+---Identity of a device. A device that is lost or asleep is no failure: see its state.
 ---@param device_index integer from 0
 ---@param fields integer|string[]? DEVICE_HAS_* bits or their names; nil: all
----@return hypomnesis.Device? device nil, message, status and detail when the index was never given
+---@return hypomnesis.Device? device nil, message, status and detail when no device has had the index
 function Context:device(device_index, fields)
   return handle.native(self, Context):device(check.u32(device_index, "device_index"),
     check.bits(fields, "fields", constants, "DEVICE_HAS_"))

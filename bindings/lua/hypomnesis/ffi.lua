@@ -1,22 +1,22 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- LuaJIT: the functions of hypomnesis.core over the FFI. Arguments were checked by who calls.
+-- LuaJIT: the functions of hypomnesis.core over the FFI. The callers check the arguments.
 local bit = require "bit"
 local ffi = require "ffi"
 local C = require "hypomnesis.native"
 local constants = require "hypomnesis.generated.constants"
 
 local OK, EMPTY, BUFFER = constants.OK, constants.E_EMPTY, constants.E_BUFFER
-local MOST_OF_DOUBLE = 0x20000000000000ULL
-local MOST_SIGNED, LEAST_SIGNED = 0x20000000000000LL, -0x20000000000000LL
+local MAX_EXACT_DOUBLE = 0x20000000000000ULL
+local MAX_EXACT_SIGNED, MIN_EXACT_SIGNED = 0x20000000000000LL, -0x20000000000000LL
 
--- A number where that is exact, else a cdata.
+-- A number where it is exact, else a cdata.
 local function unsigned(value)
-  if value <= MOST_OF_DOUBLE then return tonumber(value) end
+  if value <= MAX_EXACT_DOUBLE then return tonumber(value) end
   return value
 end
 
 local function signed(value)
-  if value <= MOST_SIGNED and value >= LEAST_SIGNED then return tonumber(value) end
+  if value <= MAX_EXACT_SIGNED and value >= MIN_EXACT_SIGNED then return tonumber(value) end
   return value
 end
 
@@ -39,13 +39,13 @@ end
 
 local total = ffi.new "uint64_t[1]"
 
-local function counted(status)
+local function total_or_failure(status)
   if status ~= OK then return failure(status) end
   return unsigned(total[0])
 end
 
--- A handle holds what it ends, by `close` or when it is collected: a finalizer that runs later can still use it, and
--- must find it closed. Without a value `native` is NULL, which the library refuses.
+-- A handle destroys its native object by `close` or when it is collected: a finalizer that runs later can still use it,
+-- and must find it closed. Without an object `native` is NULL, which the library refuses.
 local function handle_type(name, destroy)
   local methods = {}
   local function close(handle)
@@ -63,7 +63,7 @@ local Sampler, new_sampler = handle_type("hmn_sampler", C.hmn_sampler_destroy)
 local Spill, new_spill = handle_type("hmn_spill", C.hmn_spill_destroy)
 local Tracker, new_tracker = handle_type("hmn_tracker", C.hmn_tracker_destroy)
 
-local function filled(handle, out)
+local function attach(handle, out)
   handle.native = out[0]
   return handle
 end
@@ -94,7 +94,7 @@ function raw.size_of(name) return ffi.sizeof(name) end
 local contexts, snapshots = ffi.new "hmn_context *[1]", ffi.new "hmn_snapshot *[1]"
 local context_options, snapshot_options = new_record "hmn_context_options", new_record "hmn_snapshot_options"
 
--- Seconds as the header has them.
+-- Nanoseconds of a duration in seconds.
 local function ns(seconds)
   if seconds >= 2 ^ 63 / 1e9 then return 0xffffffffffffffffULL end
   return ffi.cast("uint64_t", math.floor(seconds * 1e9 + 0.5))
@@ -109,7 +109,7 @@ function raw.open(flags, deadline, stale, open_deadline, max_age, idle_close, re
   options.rescan_percent, options.device_classes = rescan_percent, device_classes
   local handle, status = new_context(), C.hmn_context_create(options, contexts, last_error)
   if status ~= OK then return failure(status) end
-  return filled(handle, contexts)
+  return attach(handle, contexts)
 end
 
 function raw.close(handle) handle:close() end
@@ -119,22 +119,22 @@ function raw.close(handle) handle:close() end
 local CAPACITY = 4096
 local buffer, capacity = ffi.new("char[?]", CAPACITY), CAPACITY
 
--- `call(buffer, capacity, needed, error)` again while the buffer is too small: a recording grows.
-local function text(call)
-  local into, size = buffer, capacity
-  local status = call(into, size, count, last_error)
+-- Repeats `call(buffer, capacity, needed, error)` while the buffer is too small: a recording grows.
+local function read_text(call)
+  local target, size = buffer, capacity
+  local status = call(target, size, count, last_error)
   while status == BUFFER and count[0] > size do
     size = count[0]
-    into = ffi.new("char[?]", size)
-    status = call(into, size, count, last_error)
+    target = ffi.new("char[?]", size)
+    status = call(target, size, count, last_error)
   end
-  if status == OK then return ffi.string(into) end
+  if status == OK then return ffi.string(target) end
   if status == EMPTY then return nil end
   return failure(status)
 end
 
 function raw.format_bytes(bytes)
-  return text(function(...) return C.hmn_format_bytes(bytes, ...) end)
+  return read_text(function(...) return C.hmn_format_bytes(bytes, ...) end)
 end
 
 -- ---- context ----
@@ -174,7 +174,7 @@ function Context:resume()
 end
 
 function Context:recording()
-  return text(function(...) return C.hmn_context_recording(self.native, 0, ...) end)
+  return read_text(function(...) return C.hmn_context_recording(self.native, 0, ...) end)
 end
 
 function Context:process_memory(pid, fields)
@@ -250,133 +250,134 @@ function Context:take(flags, collect, device_index, pid, deadline)
   options.pid, options.deadline_ns = pid, ns(deadline)
   local handle, status = new_snapshot(), C.hmn_snapshot_take(self.native, options, snapshots, last_error)
   if status ~= OK then return failure(status) end
-  return filled(handle, snapshots)
+  return attach(handle, snapshots)
 end
 
 -- ---- snapshot ----
 
--- Nothing where a snapshot does not have it.
-local function memory_of(native)
+-- nil where a snapshot does not have it.
+local function read_memory(native)
   local status = C.hmn_snapshot_memory(native, process_memory, last_error)
   return status == OK and copy.hmn_process_memory(process_memory) or nil
 end
 
-local function system_of(native)
+local function read_system(native)
   local status = C.hmn_snapshot_system(native, system_memory, last_error)
   return status == OK and copy.hmn_system_memory(system_memory) or nil
 end
 
-local function telemetry_of(native, device_index)
+local function read_telemetry(native, device_index)
   local status = C.hmn_snapshot_find_telemetry(native, device_index, telemetry, last_error)
   return status == OK and copy.hmn_telemetry(telemetry) or nil
 end
 
-local function own_usage_of(native, device_index)
+local function read_own_usage(native, device_index)
   local status = C.hmn_snapshot_find_self(native, device_index, usage, last_error)
   return status == OK and copy.hmn_usage(usage) or nil
 end
 
-local function long_text_of(native, which, i)
-  return text(function(...) return C.hmn_snapshot_text_at(native, which, i, ...) end)
+local function read_long_row_text(native, kind, i)
+  return read_text(function(...) return C.hmn_snapshot_text_at(native, kind, i, ...) end)
 end
 
-local function text_of(native, which, i)
-  local status = C.hmn_snapshot_text_at(native, which, i, buffer, capacity, count, last_error)
+local function read_row_text(native, kind, i)
+  local status = C.hmn_snapshot_text_at(native, kind, i, buffer, capacity, count, last_error)
   if status == OK then return ffi.string(buffer) end
-  if status == BUFFER then return (long_text_of(native, which, i)) end
+  if status == BUFFER then return (read_long_row_text(native, kind, i)) end
 end
 
--- Gives a record its texts, those of row i of its list.
+-- Adds its texts to the record of row i of a list.
 local function add_texts(native, record, texts, i)
-  for _, text in ipairs(texts) do record[text[1]] = text_of(native, text[2], i) end
+  for _, text in ipairs(texts) do record[text[1]] = read_row_text(native, text[2], i) end
   return record
 end
 
-local function devices_of(native, number)
+local function read_devices(native, length)
   local devices = {}
-  for i = 1, number do
+  for i = 1, length do
     C.hmn_snapshot_device_at(native, i - 1, device, last_error)
-    local found = copy.hmn_device(device)
-    found.telemetry, found.own_usage = telemetry_of(native, found.index), own_usage_of(native, found.index)
-    found.pools, found.metrics = {}, {}
-    devices[i] = found
+    local record = copy.hmn_device(device)
+    record.telemetry, record.own_usage = read_telemetry(native, record.index), read_own_usage(native, record.index)
+    record.pools, record.metrics = {}, {}
+    devices[i] = record
   end
   return devices
 end
 
--- Gives each device its own of a list; both are in the order of device indexes.
-local function share(list, devices, name)
-  local at = 1
-  for _, found in ipairs(list) do
-    while devices[at] and devices[at].index < found.device_index do at = at + 1 end
-    local own = devices[at] and devices[at].index == found.device_index and devices[at][name]
-    if own then own[#own + 1] = found end
+-- Adds each record of a list to its device; both are in the order of device indexes.
+local function distribute(list, devices, name)
+  local position = 1
+  for _, record in ipairs(list) do
+    while devices[position] and devices[position].index < record.device_index do position = position + 1 end
+    local owner = devices[position]
+    local own = owner and owner.index == record.device_index and owner[name]
+    if own then own[#own + 1] = record end
   end
   return list
 end
 
-local function pools_of(native, number)
+local function read_pools(native, length)
   local pools = {}
-  for i = 1, number do
+  for i = 1, length do
     C.hmn_snapshot_pool_at(native, i - 1, pool, last_error)
     pools[i] = copy.hmn_pool(pool)
   end
   return pools
 end
 
-local function metrics_of(native, number)
+local function read_metrics(native, length)
   local metrics = {}
-  for i = 1, number do
+  for i = 1, length do
     C.hmn_snapshot_metric_at(native, i - 1, metric, last_error)
     metrics[i] = copy.hmn_metric(metric)
   end
   return metrics
 end
 
-local function processes_of(native, number)
+local function read_processes(native, length)
   local processes = {}
-  for i = 1, number do
+  for i = 1, length do
     C.hmn_snapshot_usage_at(native, i - 1, usage, last_error)
     processes[i] = add_texts(native, copy.hmn_usage(usage), copy.hmn_usage_texts, i - 1)
   end
   return processes
 end
 
-local function groups_of(native, number)
+local function read_groups(native, length)
   local groups = {}
-  for i = 1, number do
+  for i = 1, length do
     C.hmn_snapshot_group_at(native, i - 1, group, last_error)
     groups[i] = add_texts(native, copy.hmn_group(group), copy.hmn_group_texts, i - 1)
   end
   return groups
 end
 
-local function diagnostics_of(native, number)
+local function read_diagnostics(native, length)
   local diagnostics = {}
-  for i = 1, number do
+  for i = 1, length do
     C.hmn_snapshot_diagnostic_at(native, i - 1, diagnostic, last_error)
     diagnostics[i] = copy.hmn_diagnostic(diagnostic)
   end
   return diagnostics
 end
 
--- A snapshot whole, as one table: what belongs to a device or a process is in its table.
+-- A whole snapshot as one table; the values of a device or process are in its table.
 function raw.copy(handle)
   local native = handle.native
   local status = C.hmn_snapshot_read(native, snapshot_info, last_error)
   if status ~= OK then return failure(status) end
   local info = copy.hmn_snapshot_info(snapshot_info)
-  local devices = devices_of(native, info.device_count)
+  local devices = read_devices(native, info.device_count)
   return {
     info = info,
-    memory = memory_of(native),
-    system = system_of(native),
+    memory = read_memory(native),
+    system = read_system(native),
     devices = devices,
-    pools = share(pools_of(native, info.pool_count), devices, "pools"),
-    metrics = share(metrics_of(native, info.metric_count), devices, "metrics"),
-    processes = processes_of(native, info.usage_count),
-    groups = groups_of(native, info.group_count),
-    diagnostics = diagnostics_of(native, info.diagnostic_count),
+    pools = distribute(read_pools(native, info.pool_count), devices, "pools"),
+    metrics = distribute(read_metrics(native, info.metric_count), devices, "metrics"),
+    processes = read_processes(native, info.usage_count),
+    groups = read_groups(native, info.group_count),
+    diagnostics = read_diagnostics(native, info.diagnostic_count),
   }
 end
 
@@ -387,11 +388,11 @@ function Snapshot:device_pool(device_index, kind, instance)
 end
 
 function Snapshot:device_line(device_index, format, flags)
-  return text(function(...) return C.hmn_format_device(self.native, device_index, format, flags, ...) end)
+  return read_text(function(...) return C.hmn_format_device(self.native, device_index, format, flags, ...) end)
 end
 
 function Snapshot:json()
-  return text(function(...) return C.hmn_format_json(self.native, 0, ...) end)
+  return read_text(function(...) return C.hmn_format_json(self.native, 0, ...) end)
 end
 
 function Snapshot:reason(subject, device_index, field, pid, pool_kind, pool_instance, id, metric_instance)
@@ -410,11 +411,13 @@ function Snapshot:delta_since(before, device_index)
 end
 
 function Snapshot:delta_line(before, device_index, label, flags)
-  return text(function(...) return C.hmn_report_delta(before.native, self.native, device_index, label, flags, ...) end)
+  return read_text(function(...)
+    return C.hmn_report_delta(before.native, self.native, device_index, label, flags, ...)
+  end)
 end
 
 function Snapshot:before_after_lines(before, device_index, label, flags)
-  return text(function(...)
+  return read_text(function(...)
     return C.hmn_report_before_after(before.native, self.native, device_index, label, flags, ...)
   end)
 end
@@ -426,14 +429,14 @@ local sampler_info, peak = new_record "hmn_sampler_info", new_record "hmn_peak"
 
 function Context:sampler(sampler_flags, interval, process_interval, capacity, flags, collect, device_index, pid,
   deadline)
-  local options, what = sampler_options, snapshot_options
+  local options, contents = sampler_options, snapshot_options
   options.flags, options.interval_ns, options.process_interval_ns = sampler_flags, ns(interval), ns(process_interval)
   options.capacity = capacity
-  what.flags, what.collect, what.device_index = flags, collect, device_index
-  what.pid, what.deadline_ns = pid, ns(deadline)
-  local handle, status = new_sampler(), C.hmn_sampler_create(self.native, options, what, samplers, last_error)
+  contents.flags, contents.collect, contents.device_index = flags, collect, device_index
+  contents.pid, contents.deadline_ns = pid, ns(deadline)
+  local handle, status = new_sampler(), C.hmn_sampler_create(self.native, options, contents, samplers, last_error)
   if status ~= OK then return failure(status) end
-  return filled(handle, samplers)
+  return attach(handle, samplers)
 end
 
 function Sampler:start()
@@ -449,7 +452,7 @@ end
 function Sampler:next(timeout)
   local handle, status = new_snapshot(), C.hmn_sampler_next(self.native, ns(timeout), snapshots, last_error)
   if status ~= OK then return failure(status) end
-  return filled(handle, snapshots)
+  return attach(handle, snapshots)
 end
 
 function Sampler:handle()
@@ -500,7 +503,7 @@ local function make_spill(context, device_index, episode_capacity, dedicated_thr
   options.growth_bytes = growth_bytes
   local handle, status = new_spill(), C.hmn_spill_create(context, device_index, options, spills, last_error)
   if status ~= OK then return failure(status) end
-  return filled(handle, spills)
+  return attach(handle, spills)
 end
 
 function Context:spill(...) return make_spill(self.native, ...) end
@@ -541,7 +544,7 @@ end
 
 local packing, attention, cache = new_record "hmn_packing", new_record "hmn_attention", new_record "hmn_cache"
 
-local function list_of(numbers) return ffi.new("uint64_t[?]", #numbers + 1, numbers), #numbers end
+local function new_list(numbers) return ffi.new("uint64_t[?]", #numbers + 1, numbers), #numbers end
 
 local function set_packing(record, dtype, element_bits, group_size, group_bits)
   record.dtype, record.element_bits = dtype, element_bits
@@ -555,21 +558,21 @@ function raw.dtype_from_name(name)
 end
 
 function raw.estimate_tensor(shape, dtype)
-  local list, rank = list_of(shape)
-  return counted(C.hmn_estimate_tensor(list, rank, dtype, total, last_error))
+  local list, rank = new_list(shape)
+  return total_or_failure(C.hmn_estimate_tensor(list, rank, dtype, total, last_error))
 end
 
 function raw.estimate_packed(shape, ...)
-  local list, rank = list_of(shape)
+  local list, rank = new_list(shape)
   set_packing(packing, ...)
-  return counted(C.hmn_estimate_packed(list, rank, packing, total, last_error))
+  return total_or_failure(C.hmn_estimate_packed(list, rank, packing, total, last_error))
 end
 
 function raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, head_dim)
   local layer = attention
   layer.flags, layer.dtype, layer.batch, layer.heads = flags, dtype, batch, heads
   layer.kv_heads, layer.sequence, layer.head_dim = kv_heads, sequence, head_dim
-  return counted(C.hmn_estimate_attention(layer, total, last_error))
+  return total_or_failure(C.hmn_estimate_attention(layer, total, last_error))
 end
 
 function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, row_dim, window, sinks,
@@ -578,16 +581,16 @@ function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, l
   cache.kind, cache.layers, cache.kv_heads, cache.row_dim = kind, layers, kv_heads, row_dim
   cache.window, cache.sinks = window, sinks
   cache.latent_dim, cache.state_elements = latent_dim, state_elements
-  return counted(C.hmn_estimate_cache(cache, sequence, sequences, total, last_error))
+  return total_or_failure(C.hmn_estimate_cache(cache, sequence, sequences, total, last_error))
 end
 
 function raw.estimate_overhead(bytes, per_thousand)
-  return counted(C.hmn_estimate_overhead(bytes, per_thousand, total, last_error))
+  return total_or_failure(C.hmn_estimate_overhead(bytes, per_thousand, total, last_error))
 end
 
 function raw.estimate_sum(bytes)
-  local list, number = list_of(bytes)
-  return counted(C.hmn_estimate_sum(list, number, total, last_error))
+  local list, length = new_list(bytes)
+  return total_or_failure(C.hmn_estimate_sum(list, length, total, last_error))
 end
 
 -- ---- tracker ----
@@ -599,7 +602,7 @@ local function open_tracker(context, device_index, flags, limit_bytes, tag_capac
   tracker_options.flags, tracker_options.limit_bytes, tracker_options.tag_capacity = flags, limit_bytes, tag_capacity
   local handle, status = new_tracker(), C.hmn_tracker_create(context, device_index, tracker_options, trackers, last_error)
   if status ~= OK then return failure(status) end
-  return filled(handle, trackers)
+  return attach(handle, trackers)
 end
 
 function raw.open_tracker(flags, limit_bytes, tag_capacity)

@@ -26,7 +26,7 @@ function Snapshot:device_line(device_index, form, flags)
     check.bits(flags, "flags", constants, "LINE_"))
 end
 
----A size for people: "512 MiB", "8.2 GiB".
+---A human-readable size: "512 MiB", "8.2 GiB".
 ---@param bytes integer
 ---@return string
 function format.format_bytes(bytes)

@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- What a context and a snapshot have in common: something native that ends once.
+-- The base of contexts, snapshots and the other classes: a native object that is closed once.
 local raw = require "hypomnesis.raw"
 
 local handle = {}
 
-local function noun_of(class) return class.__name:match("%w+$"):lower() end
+local function class_noun(class) return class.__name:match("%w+$"):lower() end
 
--- The native handle of `object`, which is called `name`; the error names the caller of the public function.
+-- The native handle of `object`, the argument `name`; an error is raised at the caller of the public function.
 function handle.native(object, class, name)
   if getmetatable(object) ~= class then
-    error(("bad argument '%s' (%s expected, got %s)"):format(name or "self", noun_of(class), type(object)), 3)
+    error(("bad argument '%s' (%s expected, got %s)"):format(name or "self", class_noun(class), type(object)), 3)
   end
   local native = object.native
-  if not native then error(("the %s is closed"):format(noun_of(class)), 3) end
+  if not native then error(("the %s is closed"):format(class_noun(class)), 3) end
   return native
 end
 
@@ -20,17 +20,17 @@ function handle.class(name)
   local class = {__name = name}
   class.__index = class
 
-  --- Ends it now, and not when it is collected. Again is fine.
+  --- Closes it now instead of when it is collected. Closing it again is fine.
   function class:close()
     if getmetatable(self) ~= class then
-      error(("bad argument 'self' (%s expected, got %s)"):format(noun_of(class), type(self)), 2)
+      error(("bad argument 'self' (%s expected, got %s)"):format(class_noun(class), type(self)), 2)
     end
     local native = self.native
     self.native = nil
     if native then raw.close(native) end
   end
 
-  -- The native handle is collected by itself in each Lua; this one ends it with the object that holds it.
+  -- Every Lua collects the native handle by itself; this closes it together with its object.
   function class.__gc(object)
     class.close(object)
   end

@@ -63,14 +63,14 @@ function library.metric_name(metric)
   return raw.metric_name(check.u32(metric, "metric"))
 end
 
----What a metric is counted in: "W"; "" for a plain number.
+---The unit of a metric: "W"; "" for a plain number.
 ---@param metric integer
 ---@return string
 function library.metric_unit(metric)
   return raw.metric_unit(check.u32(metric, "metric"))
 end
 
----What a metric's number does: NUMBER_KIND_*.
+---The kind of a metric's number: NUMBER_KIND_*.
 ---@param metric integer
 ---@return integer
 function library.metric_kind(metric)
@@ -106,7 +106,7 @@ function library.has(bits, bit)
   return bits % (bit * 2) >= bit
 end
 
----A whole number as digits. tostring writes 1e+15 in Lua 5.1 and 5.2, and ULL behind a cdata of LuaJIT.
+---A whole number as digits. tostring writes 1e+15 in Lua 5.1 and 5.2, and ULL after a cdata of LuaJIT.
 ---@param number integer
 ---@return string
 function library.digits(number)

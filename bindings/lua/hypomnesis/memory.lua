@@ -7,7 +7,7 @@ local Context = require "hypomnesis.context"
 
 ---Host memory of a process.
 ---@param pid integer
----@param fields integer|string[]|nil what is wanted: PROCESS_MEMORY_HAS_* bits or names ("swap"); nil: what is cheap
+---@param fields integer|string[]|nil values to read: PROCESS_MEMORY_HAS_* bits or names ("swap"); nil: the cheap ones
 ---@return hypomnesis.ProcessMemory? memory nil, message, status and detail when it cannot be read
 function Context:process_memory(pid, fields)
   local native = handle.native(self, Context)

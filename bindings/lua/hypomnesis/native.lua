@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- LuaJIT: the native library, with what the header declares.
+-- LuaJIT: the native library, with the declarations of the header.
 local ffi = require "ffi"
 local header = require "hypomnesis.generated.cdef"
 
@@ -16,33 +16,33 @@ local FOLDERS = IS_MACOS and "DYLD_LIBRARY_PATH" or "LD_LIBRARY_PATH"
 local SOVERSION = header.version:match("^0%.%d+") or header.version:match("^%d+")
 local NAME = (IS_MACOS and "libhypomnesis.%s.dylib" or "libhypomnesis.so.%s"):format(SOVERSION)
 
--- Nothing in a program that runs with another user's rights.
-local function environment(name)
+-- A variable of the environment; nil in a program that runs with another user's rights.
+local function read_variable(name)
   if IS_MACOS then return ffi.C.issetugid() == 0 and os.getenv(name) or nil end
-  local known, text = pcall(function() return ffi.C.secure_getenv(name) end)
-  return known and text ~= nil and ffi.string(text) or nil
+  local exists, text = pcall(function() return ffi.C.secure_getenv(name) end)
+  return exists and text ~= nil and ffi.string(text) or nil
 end
 
-local function refuse(why, looked)
+local function refuse(problem, places)
   error(("hypomnesis: cannot load the native library: %s\n"
     .. "  looked for %s\n"
     .. "  set %s to the absolute path of the library, or install it where the system's loader looks")
-    :format(why, looked, VARIABLE), 0)
+    :format(problem, places, VARIABLE), 0)
 end
 
-local function load(name, looked)
-  local loaded, library = pcall(ffi.load, name)
-  if not loaded then refuse(library, looked) end
+local function load(name, places)
+  local success, library = pcall(ffi.load, name)
+  if not success then refuse(library, places) end
   if not pcall(function() return library.hmn_version_number() end) then
-    refuse("it has no hmn_version_number", looked)
+    refuse("it has no hmn_version_number", places)
   end
   return library
 end
 
-local named = environment(VARIABLE)
-if not named or named == "" then
+local path = read_variable(VARIABLE)
+if not path or path == "" then
   return load(NAME, NAME .. " in " .. FOLDERS .. " and in the folders of the system's loader")
 end
-local looked = ("%s, which %s names"):format(named, VARIABLE)
-if named:sub(1, 1) ~= "/" then refuse("the path is not absolute", looked) end
-return load(named, looked)
+local places = ("%s, which %s names"):format(path, VARIABLE)
+if path:sub(1, 1) ~= "/" then refuse("the path is not absolute", places) end
+return load(path, places)

@@ -9,7 +9,7 @@ local Context = require "hypomnesis.context"
 ---@param device_index integer from 0
 ---@param kind integer|string|nil POOL_* or its name ("vram"); nil: the pool that allocations come from
 ---@param instance integer? from 1: a part of it; nil: the whole
----@param fields integer|string[]|nil what is wanted: POOL_HAS_* bits or names ("free"); nil: all of it
+---@param fields integer|string[]|nil values to read: POOL_HAS_* bits or names ("free"); nil: all
 ---@return hypomnesis.Pool? pool nil, message, status and detail when it cannot be read
 function Context:pool(device_index, kind, instance, fields)
   local native = handle.native(self, Context)

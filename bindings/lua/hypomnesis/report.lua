@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- What changed from one snapshot to another.
+-- Memory pools and missing values of a snapshot, and changes between two.
 local check = require "hypomnesis.check"
 local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
@@ -17,25 +17,25 @@ function Snapshot:pool(device_index, kind, instance)
     kind == nil and 0 or check.named(kind, "kind", constants, "POOL_"), check.u32_or_0(instance, "instance"))
 end
 
-local MORE = {metric_instance = true, pool = true, pool_instance = true, pid = true}
+local OPTIONS = {metric_instance = true, pool = true, pool_instance = true, pid = true}
 
 ---Why a value of a device is missing.
 ---@param device_index integer from 0
 ---@param subject string|integer what it belongs to: a name as in `collect`, or a COLLECT_* bit
 ---@param field integer? its presence bit; nil: the subject as a whole
 ---@param metric integer|string? of "metrics": METRIC_* or its name
----@param more table? metric_instance; of "pools" pool and pool_instance; of "processes" pid
+---@param options table? metric_instance; of "pools" pool and pool_instance; of "processes" pid
 ---@return hypomnesis.Diagnostic? reason nil when the subject was not requested; nil, message, status and detail when
 ---the snapshot does not have the device, or the subject is not one bit
-function Snapshot:reason(device_index, subject, field, metric, more)
+function Snapshot:reason(device_index, subject, field, metric, options)
   local native = handle.native(self, Snapshot)
   subject = check.bits(type(subject) == "string" and {subject} or subject, "subject", constants, "COLLECT_")
   metric = metric == nil and 0 or check.named(metric, "metric", constants, "METRIC_")
-  more = check.options(more, MORE)
-  local kind = more.pool == nil and 0 or check.named(more.pool, "pool", constants, "POOL_")
+  options = check.options(options, OPTIONS)
+  local kind = options.pool == nil and 0 or check.named(options.pool, "pool", constants, "POOL_")
   return native:reason(subject, check.u32(device_index, "device_index"), check.bits(field, "field", constants, "_HAS_"),
-    check.u32_or_0(more.pid, "pid"), kind, check.u32_or_0(more.pool_instance, "pool_instance"), metric,
-    check.u32_or_0(more.metric_instance, "metric_instance"))
+    check.u32_or_0(options.pid, "pid"), kind, check.u32_or_0(options.pool_instance, "pool_instance"), metric,
+    check.u32_or_0(options.metric_instance, "metric_instance"))
 end
 
 ---What changed since `before` on a device and on the host.
@@ -53,7 +53,7 @@ end
 ---@param device_index integer from 0
 ---@param label string
 ---@param flags integer|string[]? LINE_* bits or their names
----@return string? line nil when host memory is missing on a side; else as delta_since
+---@return string? line nil when host memory is missing on one side; else as delta_since
 function Snapshot:delta_line(before, device_index, label, flags)
   local native, earlier = handle.native(self, Snapshot), handle.native(before, Snapshot, "before")
   return native:delta_line(earlier, check.u32(device_index, "device_index"), check.text(label, "label"),

@@ -12,76 +12,76 @@ local Sampler = handle.class "hypomnesis.Sampler"
 
 local DURATIONS = {"interval", "process_interval", "deadline"}
 local NUMBERS = {"capacity", "device_index", "pid"}
-local KNOWN = {flags = true, collect = true}
-for _, name in ipairs(DURATIONS) do KNOWN[name] = true end
-for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
+local OPTIONS = {flags = true, collect = true}
+for _, name in ipairs(DURATIONS) do OPTIONS[name] = true end
+for _, name in ipairs(NUMBERS) do OPTIONS[name] = true end
 
 ---Makes a sampler, which is not started yet.
----@param options table? interval: seconds from one snapshot to the next, 0 is 1; process_interval: the same of those with
+---@param options table? interval: seconds from one snapshot to the next, 0 is 1; process_interval: the same for those with
 ---processes; capacity: snapshots kept until they are pulled, 0 is 64; flags: SAMPLER_* bits or names
----("peaks_only"); collect, device_index, pid, deadline: as for a snapshot, but collect is devices, pools and telemetry
----when it is left out
+---("peaks_only"); collect, device_index, pid, deadline: as for a snapshot, but without collect: devices, pools and
+---telemetry
 ---@return hypomnesis.Sampler? sampler nil, message, status and detail when it cannot be made
 function Context:sampler(options)
   local native = handle.native(self, Context)
-  options = check.options(options, KNOWN)
+  options = check.options(options, OPTIONS)
   local flags = check.bits(options.flags, "flags", constants, "SAMPLER_")
   local collect = check.bits(options.collect, "collect", constants, "COLLECT_")
-  local times, numbers = {}, {}
-  for i, name in ipairs(DURATIONS) do times[i] = check.duration(options[name], name) end
+  local durations, numbers = {}, {}
+  for i, name in ipairs(DURATIONS) do durations[i] = check.duration(options[name], name) end
   for i, name in ipairs(NUMBERS) do numbers[i] = check.u32_or_0(options[name], name) end
-  local only = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
+  local snapshot_flags = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
-  local made, message, status, detail = native:sampler(flags, times[1], times[2], numbers[1], only, collect,
-    numbers[2], numbers[3], times[3])
-  if not made then return nil, message, status, detail end
-  return setmetatable({native = made}, Sampler)
+  local sampler, message, status, detail = native:sampler(flags, durations[1], durations[2], numbers[1], snapshot_flags,
+    collect, numbers[2], numbers[3], durations[3])
+  if not sampler then return nil, message, status, detail end
+  return setmetatable({native = sampler}, Sampler)
 end
 
-local function done(_, message, status, detail)
+local function true_or_failure(_, message, status, detail)
   if status then return nil, message, status, detail end
   return true
 end
 
----Starts it, once in its life.
+---Starts it; this works once.
 ---@return boolean? done nil, message, status and detail when it was started before, or there is no thread
 function Sampler:start()
-  return done(handle.native(self, Sampler):start())
+  return true_or_failure(handle.native(self, Sampler):start())
 end
 
----Stops it for good. Waits for no driver.
+---Stops it permanently. Waits for no driver.
 ---@return boolean? done nil, message, status and detail when it was never started
 function Sampler:stop()
-  return done(handle.native(self, Sampler):stop())
+  return true_or_failure(handle.native(self, Sampler):stop())
 end
 
 ---The oldest snapshot that was not pulled yet.
----@param timeout number how many seconds to wait for one
+---@param timeout number seconds to wait for one
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail: E_EMPTY when none came in time, E_STATE when
 ---none will come
 function Sampler:next(timeout)
   local native = handle.native(self, Sampler)
-  local pulled, message, status, detail = native:next(check.duration(timeout, "timeout"))
-  if not pulled then return nil, message, status, detail end
-  return Snapshot.copied(pulled)
+  local snapshot, message, status, detail = native:next(check.duration(timeout, "timeout"))
+  if not snapshot then return nil, message, status, detail end
+  return Snapshot.copied(snapshot)
 end
 
----`for snapshot in sampler:snapshots(timeout) do`: until it is stopped, or none comes in time. Any other failure is an
----error, so too when it is not started.
----@param timeout number? how many seconds to wait for each; nil is as long as it takes
+---`for snapshot in sampler:snapshots(timeout) do`: until it is stopped, or none comes in time. Any other failure raises an
+---error, also when it is not started.
+---@param timeout number? seconds to wait for each; nil is no limit
 function Sampler:snapshots(timeout)
   handle.native(self, Sampler)
   timeout = timeout == nil and library.UNLIMITED or check.duration(timeout, "timeout")
   return function()
-    local pulled, message, status = self:next(timeout)
-    local ended = status == constants.E_STATE and self:info().state == constants.SAMPLER_STATE_STOPPED
-    if not pulled and not ended and status ~= constants.E_EMPTY then error(message, 2) end
-    return pulled
+    local snapshot, message, status = self:next(timeout)
+    local is_stopped = status == constants.E_STATE and self:info().state == constants.SAMPLER_STATE_STOPPED
+    if not snapshot and not is_stopped and status ~= constants.E_EMPTY then error(message, 2) end
+    return snapshot
   end
 end
 
----What an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever next(0) has an answer. It stays
----the sampler's.
+---The handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever next(0) has an answer. The
+---sampler owns it.
 ---@return integer? handle nil, message, status and detail when the system cannot create one
 function Sampler:handle()
   return handle.native(self, Sampler):handle()
@@ -93,21 +93,21 @@ function Sampler:info()
   return handle.native(self, Sampler):info()
 end
 
----The main pool as the latest snapshot has it: asks no driver and never waits.
+---The main pool in the latest snapshot. Asks no driver and never waits.
 ---@param device_index integer from 0
 ---@return hypomnesis.Pool? pool nil where there is none; nil, message, status and detail when the device is not known
 function Sampler:latest_pool(device_index)
   return handle.native(self, Sampler):latest_pool(check.u32(device_index, "device_index"))
 end
 
----Load, temperature and power in the same way.
+---Load, temperature and power in the latest snapshot.
 ---@param device_index integer from 0
 ---@return hypomnesis.Telemetry?
 function Sampler:latest_telemetry(device_index)
   return handle.native(self, Sampler):latest_telemetry(check.u32(device_index, "device_index"))
 end
 
----The highest that a process has used of a device.
+---The most memory that a process has used on a device.
 ---@param device_index integer from 0
 ---@param pid integer
 ---@return hypomnesis.Peak? peak nil, message, status and detail: E_NO_PROCESS when it was not seen there
@@ -116,7 +116,7 @@ function Sampler:peak(device_index, pid)
   return native:peak(check.u32(device_index, "device_index"), check.u32(pid, "pid"))
 end
 
----The highest that was used of a device.
+---The most memory that was used on a device.
 ---@param device_index integer from 0
 ---@return hypomnesis.Peak? peak nil where no snapshot has had its values
 function Sampler:device_peak(device_index)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- A snapshot of everything requested, copied into tables. What the library does with whole snapshots (text, JSON,
--- differences) needs it open; the tables stay when it is closed.
+-- A snapshot of everything requested, copied into tables. Functions of the library for whole snapshots (text, JSON,
+-- differences) need it open; the tables stay when it is closed.
 local check = require "hypomnesis.check"
 local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
@@ -13,7 +13,7 @@ local Context = require "hypomnesis.context"
 ---@field memory hypomnesis.ProcessMemory? this process' host memory
 ---@field system hypomnesis.SystemMemory? the host's memory
 ---@field devices hypomnesis.Device[] by index
----@field pools hypomnesis.Pool[] those of all devices, by device index
+---@field pools hypomnesis.Pool[] of all devices, by device index
 ---@field processes hypomnesis.Usage[] by device index, then pid
 ---@field metrics hypomnesis.Metric[] by device index
 ---@field groups hypomnesis.Group[] what control groups hold, by device index
@@ -31,32 +31,32 @@ local List = {
 }
 
 local LISTS = {"devices", "pools", "processes", "metrics", "groups", "diagnostics"}
-local KNOWN = {
+local OPTIONS = {
   flags = true, collect = true, device_index = true, pid = true, deadline = true, slow = true, quick = true,
   parts = true,
 }
 
--- The tables of a native snapshot, which they own from then on.
-function Snapshot.copied(taken)
-  local copy, message, status, detail = raw.copy(taken)
+-- The tables of a native snapshot. Takes ownership of it.
+function Snapshot.copied(native)
+  local copy, message, status, detail = raw.copy(native)
   if not copy then
-    raw.close(taken)
+    raw.close(native)
     return nil, message, status, detail
   end
   for _, name in ipairs(LISTS) do setmetatable(copy[name], List) end
-  copy.native = taken
+  copy.native = native
   return setmetatable(copy, Snapshot)
 end
 
----Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
+---Takes a snapshot and copies it. A value that could not be read is nil and has a diagnostic.
 ---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry",
----"metrics", "groups") or COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone;
+---"metrics", "groups") or COLLECT_* bits; device_index: only that device; pid: only the usage of that process;
 ---deadline: seconds; slow: also metrics that take more than a few milliseconds; quick: without values that take the driver
----milliseconds; parts: also the parts of pools; flags: SNAPSHOT_* bits, when they shall not follow from device_index and pid
+---milliseconds; parts: also the parts of pools; flags: SNAPSHOT_* bits, instead of those that device_index and pid imply
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken
 function Context:snapshot(options)
   local native = handle.native(self, Context)
-  options = check.options(options, KNOWN)
+  options = check.options(options, OPTIONS)
   local collect = check.bits(options.collect, "collect", constants, "COLLECT_")
   local device_index = check.u32_or_0(options.device_index, "device_index")
   local pid = check.u32_or_0(options.pid, "pid")
@@ -68,9 +68,9 @@ function Context:snapshot(options)
     + (check.flag(options.parts, "parts", 1, options.flags) and constants.SNAPSHOT_PARTS or 0)
   if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
 
-  local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline)
-  if not taken then return nil, message, status, detail end
-  return Snapshot.copied(taken)
+  local snapshot, message, status, detail = native:take(flags, collect, device_index, pid, deadline)
+  if not snapshot then return nil, message, status, detail end
+  return Snapshot.copied(snapshot)
 end
 
 ---The device of an index, or nil.

@@ -16,16 +16,16 @@ local SAMPLE_FIELDS = {dedicated_bytes = true, shared_bytes = true, limit_bytes 
 
 local function u64_or_0(value, name)
   if value == nil then return 0 end
-  local found = check.u64(value, name, 2)
-  return found
+  local number = check.u64(value, name, 2)
+  return number
 end
 
-local function made_of(native, message, status, detail)
+local function wrap_native(native, message, status, detail)
   if not native then return nil, message, status, detail end
   return setmetatable({native = native}, Spill)
 end
 
-local function numbers_of(options)
+local function check_options(options)
   return check.u32_or_0(options.episode_capacity, "episode_capacity"),
     u64_or_0(options.dedicated_threshold_bytes, "dedicated_threshold_bytes"), u64_or_0(options.growth_bytes, "growth_bytes")
 end
@@ -38,57 +38,57 @@ end
 function Context:spill(device_index, options)
   local native = handle.native(self, Context)
   options = check.options(options, OPTIONS)
-  return made_of(native:spill(check.u32(device_index, "device_index"), numbers_of(options)))
+  return wrap_native(native:spill(check.u32(device_index, "device_index"), check_options(options)))
 end
 
----Makes a detector without a context: it is fed, or observes snapshots.
+---Makes a detector without a context, which takes values by feed, or snapshots.
 ---@param options table? as above, and device_index: that of the snapshots
 ---@return hypomnesis.Spill? spill nil, message, status and detail when it cannot be made
 function Spill.fed(options)
   options = check.options(options, OPTIONS)
-  return made_of(raw.lone_spill(check.u32_or_0(options.device_index, "device_index"), numbers_of(options)))
+  return wrap_native(raw.lone_spill(check.u32_or_0(options.device_index, "device_index"), check_options(options)))
 end
 
-local function done(_, message, status, detail)
+local function true_or_failure(_, message, status, detail)
   if status then return nil, message, status, detail end
   return true
 end
 
-local function text_of(label) return label == nil and "" or check.text(label, "label", 2) end
+local function check_label(label) return label == nil and "" or check.text(label, "label", 2) end
 
 ---Reads the device.
----@param label string? names the moment
+---@param label string? name of the observation
 ---@return boolean? done nil, message, status and detail: E_UNSUPPORTED when the device does not report it
 function Spill:observe(label)
   local native = handle.native(self, Spill)
-  return done(native:observe(text_of(label)))
+  return true_or_failure(native:observe(check_label(label)))
 end
 
----Takes the device of a snapshot with COLLECT_POOLS and COLLECT_PROCESSES.
+---Reads the device from a snapshot with COLLECT_POOLS and COLLECT_PROCESSES.
 ---@param snapshot hypomnesis.Snapshot
----@param label string? names the moment
+---@param label string? name of the observation
 ---@return boolean? done nil, message, status and detail when it has no values
 function Spill:observe_snapshot(snapshot, label)
   local native = handle.native(self, Spill)
-  return done(native:observe_snapshot(handle.native(snapshot, Snapshot, "snapshot"), text_of(label)))
+  return true_or_failure(native:observe_snapshot(handle.native(snapshot, Snapshot, "snapshot"), check_label(label)))
 end
 
----Takes values from elsewhere.
----@param sample table dedicated_bytes, shared_bytes; limit_bytes, evicted_bytes where they are known; monotonic_ns: when,
----0 is now
----@param label string? names the moment
+---Takes values from another source.
+---@param sample table dedicated_bytes, shared_bytes; limit_bytes, evicted_bytes where they are known; monotonic_ns: their
+---time, 0 is now
+---@param label string? name of the observation
 ---@return boolean? done nil, message, status and detail
 function Spill:feed(sample, label)
   local native = handle.native(self, Spill)
   sample = check.options(sample, SAMPLE_FIELDS)
   local flags = (sample.limit_bytes and constants.SPILL_SAMPLE_HAS_LIMIT or 0)
     + (sample.evicted_bytes and constants.SPILL_SAMPLE_HAS_EVICTED or 0)
-  return done(native:feed(flags, u64_or_0(sample.monotonic_ns, "monotonic_ns"),
+  return true_or_failure(native:feed(flags, u64_or_0(sample.monotonic_ns, "monotonic_ns"),
     check.u64(sample.dedicated_bytes, "dedicated_bytes"), check.u64(sample.shared_bytes, "shared_bytes"),
-    u64_or_0(sample.limit_bytes, "limit_bytes"), u64_or_0(sample.evicted_bytes, "evicted_bytes"), text_of(label)))
+    u64_or_0(sample.limit_bytes, "limit_bytes"), u64_or_0(sample.evicted_bytes, "evicted_bytes"), check_label(label)))
 end
 
----What it has seen.
+---What it has observed so far.
 ---@return hypomnesis.SpillInfo info
 function Spill:info()
   return handle.native(self, Spill):info()

@@ -7,7 +7,7 @@ local Context = require "hypomnesis.context"
 
 ---Load, temperature and power of a device.
 ---@param device_index integer from 0
----@param fields integer|string[]|nil what is wanted: TELEMETRY_HAS_* bits or names ("power"); nil: what is cheap
+---@param fields integer|string[]|nil values to read: TELEMETRY_HAS_* bits or names ("power"); nil: the cheap ones
 ---@return hypomnesis.Telemetry? telemetry nil, message, status and detail when it cannot be read
 function Context:telemetry(device_index, fields)
   local native = handle.native(self, Context)

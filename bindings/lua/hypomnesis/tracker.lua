@@ -9,28 +9,28 @@ local Context = require "hypomnesis.context"
 ---@class hypomnesis.Tracker
 local Tracker = handle.class "hypomnesis.Tracker"
 
-local KNOWN = {limit_bytes = true, tag_capacity = true}
+local OPTIONS = {limit_bytes = true, tag_capacity = true}
 
--- The flags and the limit as the raw layer takes them: nil is no limit.
+-- The arguments of the raw layer for a limit, flags and bytes; nil is no limit.
 local function limit_arguments(bytes, name, level)
   if bytes == nil then return 0, 0 end
   local limit = check.u64(bytes, name, (level or 1) + 1)
   return constants.TRACKER_LIMITED, limit
 end
 
-local function options_of(options)
-  options = check.options(options, KNOWN, 2)
+local function check_options(options)
+  options = check.options(options, OPTIONS, 2)
   local flags, limit_bytes = limit_arguments(options.limit_bytes, "limit_bytes", 2)
   return flags, limit_bytes, check.u32_or_0(options.tag_capacity, "tag_capacity", 2)
 end
 
 ---Makes a tracker of bookkeeping alone.
----@param options table? limit_bytes: nil is no limit, 0 allows nothing; tag_capacity: tags that there can be, 0 is 64
+---@param options table? limit_bytes: nil is no limit, 0 allows nothing; tag_capacity: most tags, 0 is 64
 ---@return hypomnesis.Tracker? tracker nil, message, status and detail when it cannot be made
 function Tracker.open(options)
-  local made, message, status, detail = raw.open_tracker(options_of(options))
-  if not made then return nil, message, status, detail end
-  return setmetatable({native = made}, Tracker)
+  local tracker, message, status, detail = raw.open_tracker(check_options(options))
+  if not tracker then return nil, message, status, detail end
+  return setmetatable({native = tracker}, Tracker)
 end
 
 ---Makes a tracker whose would_fit also asks a device. Touches no driver.
@@ -40,12 +40,12 @@ end
 function Context:tracker(device_index, options)
   local native = handle.native(self, Context)
   device_index = check.u32(device_index, "device_index")
-  local made, message, status, detail = native:tracker(device_index, options_of(options))
-  if not made then return nil, message, status, detail end
-  return setmetatable({native = made}, Tracker)
+  local tracker, message, status, detail = native:tracker(device_index, check_options(options))
+  if not tracker then return nil, message, status, detail end
+  return setmetatable({native = tracker}, Tracker)
 end
 
-local function done(_, message, status, detail)
+local function true_or_failure(_, message, status, detail)
   if status then return nil, message, status, detail end
   return true
 end
@@ -56,7 +56,7 @@ end
 ---@return boolean? done nil, message, status and detail: E_LIMIT when they would exceed the limit
 function Tracker:allocate(bytes, tag)
   local native = handle.native(self, Tracker)
-  return done(native:allocate(check.u64(bytes, "bytes"), check.u32_or_0(tag, "tag")))
+  return true_or_failure(native:allocate(check.u64(bytes, "bytes"), check.u32_or_0(tag, "tag")))
 end
 
 ---Gives bytes back.
@@ -65,7 +65,7 @@ end
 ---@return boolean? done nil, message, status and detail: E_RANGE when more than is allocated
 function Tracker:release(bytes, tag)
   local native = handle.native(self, Tracker)
-  return done(native:release(check.u64(bytes, "bytes"), check.u32_or_0(tag, "tag")))
+  return true_or_failure(native:release(check.u64(bytes, "bytes"), check.u32_or_0(tag, "tag")))
 end
 
 ---Whether bytes would fit now, within the limit and on a linked device.
@@ -77,22 +77,22 @@ function Tracker:would_fit(bytes)
   return fits == 1
 end
 
----Another limit; nil removes it, 0 allows nothing.
+---Sets another limit; nil removes it, 0 allows nothing.
 ---@param bytes integer?
 ---@return boolean? done nil, message, status and detail: E_LIMIT when more is allocated
 function Tracker:set_limit(bytes)
-  return done(handle.native(self, Tracker):set_limit(limit_arguments(bytes, "bytes")))
+  return true_or_failure(handle.native(self, Tracker):set_limit(limit_arguments(bytes, "bytes")))
 end
 
 ---Forgets what is allocated, and the peaks; limit and tags stay.
 ---@return boolean? done
 function Tracker:reset()
-  return done(handle.native(self, Tracker):reset())
+  return true_or_failure(handle.native(self, Tracker):reset())
 end
 
----The number of the tag of that name, which is made if there is none.
+---The number of the tag with that name, which is created if there is none.
 ---@param name string up to 63 bytes
----@return integer? tag nil, message, status and detail: E_LIMIT when there are as many as can be
+---@return integer? tag nil, message, status and detail: E_LIMIT when there are tag_capacity tags already
 function Tracker:tag(name)
   return handle.native(self, Tracker):tag(check.text(name, "name"))
 end

@@ -9,8 +9,8 @@ temperature and power.
         print(device.index, device.name, device.main_pool)
 
 Bytes are exact. What is not known is None, and a snapshot has a Diagnostic with the reason. Numbers of
-enumerations are plain ints, compared with the enumerations' members; a number that an enumeration does
-not have came from a newer library and means "unknown".
+enumerations are plain ints, to be compared with the enumerations' members; a number without a member
+came from a newer library and means "unknown".
 """
 from . import _constants
 from ._constants import *

@@ -12,22 +12,22 @@ from hypomnesis import Collect, Snapshot, format_bytes
 COLLECT = Collect.MEMORY | Collect.SYSTEM | Collect.POOLS | Collect.SELF
 
 
-def size(count: int | None) -> str:
+def format_size(count: int | None) -> str:
     return "unknown" if count is None else format_bytes(count)
 
 
-def lines(snapshot: Snapshot) -> Iterator[str]:
+def format_lines(snapshot: Snapshot) -> Iterator[str]:
     yield f"hypomnesis {hypomnesis.version()}"
     if snapshot.memory is not None:
-        yield f"this process: {size(snapshot.memory.resident_bytes)} resident"
+        yield f"this process: {format_size(snapshot.memory.resident_bytes)} resident"
     if snapshot.system is not None:
-        yield (f"host: {size(snapshot.system.available_bytes)} available of "
-               f"{size(snapshot.system.total_bytes)}")
+        yield (f"host: {format_size(snapshot.system.available_bytes)} available of "
+               f"{format_size(snapshot.system.total_bytes)}")
     for device in snapshot.devices:
         pool = device.main_pool
         name = device.name or "unknown"
         values = "memory unknown" if pool is None else (
-            f"{size(pool.free_bytes)} free of {size(pool.total_bytes)}")
+            f"{format_size(pool.free_bytes)} free of {format_size(pool.total_bytes)}")
         yield f"GPU {device.index} [{name}]: {values}"
     if not snapshot.devices:
         yield "no GPU"
@@ -37,13 +37,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m hypomnesis",
                                      description="Memory of this process, the host and the GPUs.")
     parser.add_argument("--json", action="store_true", help="the snapshot as one JSON object")
-    chosen = parser.parse_args()
+    options = parser.parse_args()
     try:
         with hypomnesis.snapshot(COLLECT) as snapshot:
-            if chosen.json:
+            if options.json:
                 print(snapshot.json())
                 return 0
-            print(*lines(snapshot), sep="\n")
+            print(*format_lines(snapshot), sep="\n")
             for diagnostic in snapshot.diagnostics:
                 print(f"hypomnesis: {diagnostic.message}", file=sys.stderr)
     except hypomnesis.Error as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The same without a context at hand: one is kept for this process."""
+"""Functions that need no context: they share one of this process."""
 from __future__ import annotations
 
 from ._constants import Collect, ContextFlag
@@ -8,15 +8,15 @@ from ._duration import Duration
 from ._records import Device, ProcessMemory, SystemMemory
 from ._snapshot import Snapshot
 
-_kept: dict[str, Context] = {}
+_cache: dict[str, Context] = {}
 
 
 def default_context() -> Context:
-    """This process' own context, made at the first use. It reads HMN_* variables (never when
-    set-user-id), and opens itself again after a fork or a close."""
-    context = _kept.get("")
+    """The context of this process, created at the first use. It reads HMN_* variables (never when
+    set-user-id), and is opened again after a fork or a close."""
+    context = _cache.get("")
     if context is None or context.closed:
-        _kept[""] = context = Context(ContextFlag.ENVIRONMENT)
+        _cache[""] = context = Context(ContextFlag.ENVIRONMENT)
     return context
 
 
@@ -32,8 +32,8 @@ def system_memory() -> SystemMemory:
 
 def devices() -> tuple[Device, ...]:
     """All devices with their pools."""
-    with snapshot(Collect.POOLS) as taken:
-        return taken.devices
+    with snapshot(Collect.POOLS) as result:
+        return result.devices
 
 
 def snapshot(collect: int = 0, *, device_index: int | None = None, pid: int | None = None,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A device with what a snapshot holds of it."""
+"""Devices, in a snapshot with their pools, telemetry, usages and metrics."""
 from __future__ import annotations
 
 import dataclasses

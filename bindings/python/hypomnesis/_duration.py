@@ -13,7 +13,7 @@ NS_UNLIMITED = 2**64 - 1
 
 
 def nanoseconds(name: str, duration: Duration) -> int:
-    """As the native layer takes it. OverflowError: it is less than 0."""
+    """The duration in the native layer's unit. OverflowError: it is less than 0."""
     if isinstance(duration, timedelta):
         count = duration // timedelta(microseconds=1) * 1000
     elif math.isnan(duration):

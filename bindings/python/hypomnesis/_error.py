@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a failed call raises."""
+"""Exceptions of failed calls."""
 from __future__ import annotations
 
 from ._constants import NativeDomain, Status
@@ -10,11 +10,11 @@ from ._status import status_name
 class Error(Exception):
     """A call of the C library failed. The text names the problem and the remedy.
 
-    status: a Status, or a number that a newer library gave.
-    backend: a Backend: who failed; 0: the library itself refused.
-    native_domain: a NativeDomain: whose number native_code is.
+    status: a Status, or a number of a newer library.
+    backend: the Backend that failed; 0: the library itself refused.
+    native_domain: a NativeDomain: the origin of native_code.
     native_code: None when there is none.
-    reason: a Reason: why the value is missing; 0 also where the call itself was wrong.
+    reason: a Reason why the value is missing; 0 also where the call itself was wrong.
     """
 
     def __init__(self, message: str, status: int = Status.INTERNAL, backend: int = 0,
@@ -35,7 +35,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """An argument is empty or malformed, or asks for what the library does not know."""
+    """An argument is empty, malformed or unknown to the library."""
 
 
 class RangeError(Error, IndexError, ValueError):
@@ -51,7 +51,7 @@ class UnsupportedError(Error):
 
 
 class NoSourceError(Error):
-    """No library, no driver, no tool gives this value here."""
+    """No library, driver or tool on this system reports the value."""
 
 
 class NoDeviceError(Error, LookupError):
@@ -71,7 +71,7 @@ class DeadlineError(Error, TimeoutError):
 
 
 class DeviceLostError(Error):
-    """The device was there and is gone: unplugged, fallen off, reset."""
+    """The device is gone: unplugged, fallen off the bus, or reset."""
 
 
 class AsleepError(Error):
@@ -95,11 +95,11 @@ class ForkedError(Error):
 
 
 class EmptyError(Error, LookupError):
-    """It was not asked for, or there is nothing to give."""
+    """It was not requested, or there is no value."""
 
 
 class StateError(Error):
-    """The right call at the wrong moment."""
+    """The call is not allowed in the present state."""
 
 
 class CancelledError(Error):
@@ -111,10 +111,10 @@ class InternalError(Error):
 
 
 class ClosedError(ValueError):
-    """A context or snapshot was used after its close: a mistake of the caller, no failed call."""
+    """A context or snapshot was used after its close: a mistake of the caller, not a failed call."""
 
 
-ERROR_OF_STATUS: dict[int, type[Error]] = {
+ERROR_CLASSES: dict[int, type[Error]] = {
     Status.ARGUMENT: ArgumentError,
     Status.STRUCT_SIZE: InternalError,
     Status.UNKNOWN_FLAG: ArgumentError,
@@ -140,12 +140,12 @@ ERROR_OF_STATUS: dict[int, type[Error]] = {
 }
 
 
-def error_of(message: str, status: int, backend: int, native_domain: int,
-             native_code: int, reason: int) -> Error:
-    """The exception of a failure; Error itself for a status that this package does not know."""
-    made = ERROR_OF_STATUS.get(status, Error)
-    known = Status(status) if status in ERROR_OF_STATUS else status
-    return made(message, known, backend, native_domain, native_code, reason)
+def make_error(message: str, status: int, backend: int, native_domain: int,
+               native_code: int, reason: int) -> Error:
+    """The exception for a failure; Error itself for a status that this package does not know."""
+    error_class = ERROR_CLASSES.get(status, Error)
+    status_or_number = Status(status) if status in ERROR_CLASSES else status
+    return error_class(message, status_or_number, backend, native_domain, native_code, reason)
 
 
-raw.raise_with(error_of)
+raw.raise_with(make_error)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What a model will need, by arithmetic alone: no driver is asked, no context needed."""
+"""The memory that a model will need, by arithmetic alone: neither drivers nor a context are used."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ def dtype_name(dtype: int) -> str:
 
 
 def dtype_from_name(name: str) -> int:
-    """The Dtype that candle, torch, safetensors, numpy or C call so: "F32", "torch.float32", "fp8".
+    """The Dtype by its name in candle, torch, safetensors, numpy or C: "F32", "torch.float32", "fp8".
 
-    The number in a name is of bits: "f4" has 4. ArgumentError: no such name.
+    The number in a name counts bits: "f4" has 4. ArgumentError: no such name.
     """
     return raw.dtype_from_name(name)
 
@@ -28,7 +28,7 @@ def dtype_from_name(name: str) -> int:
 def estimate_tensor(shape: Sequence[int], dtype: int) -> int:
     """Bytes of a tensor; without a dimension it is one element.
 
-    RangeError: no such Dtype. TooLargeError: 2**64 bytes or more; so too below.
+    RangeError: no such Dtype. TooLargeError, as from the functions below: 2**64 bytes or more.
     """
     return raw.estimate_tensor(shape, dtype)
 
@@ -39,7 +39,7 @@ def estimate_packed(shape: Sequence[int], dtype: int = 0, *, element_bits: int =
 
     element_bits: instead of a dtype, for elements of 2, 3 or 5 bits.
     group_size: elements that share a scale; 0: no groups.
-    group_bits: what a group holds in addition to its elements: scale, zero point.
+    group_bits: bits of a group in addition to its elements: scale, zero point.
     """
     return raw.estimate_packed(shape, dtype, element_bits, group_size, group_bits)
 
@@ -48,7 +48,7 @@ def estimate_attention(dtype: int, *, heads: int, sequence: int, head_dim: int, 
                        batch: int = 1, fused: bool = False) -> int:
     """Bytes of queries, keys, values, scores and output of one layer.
 
-    kv_heads: 0 is heads. fused: scores are never kept whole (flash attention).
+    kv_heads: 0 is heads. fused: scores are never stored as a whole (flash attention).
     """
     flags = raw.ATTENTION_FUSED if fused else 0
     return raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, head_dim)
@@ -58,13 +58,13 @@ def estimate_cache(kind: int, dtype: int, *, layers: int, sequence: int, sequenc
                    kv_heads: int = 0, row_dim: int = 0, window: int = 0, sinks: int = 0,
                    latent_dim: int = 0, state_elements: int = 0,
                    element_bits: int = 0, group_size: int = 0, group_bits: int = 0) -> int:
-    """Bytes of the cache of layers that are alike, once `sequence` tokens are in it.
+    """Bytes of the cache of equal layers, once `sequence` tokens are in it.
 
-    kind: a CacheKind, which determines what else is needed. Keys and values are two caches, which may
+    kind: a CacheKind, which determines the other arguments. Keys and values are two caches, which may
     have different types, and a hybrid model has more: estimate_sum adds them.
-    sequences: of that length, batch times users.
+    sequences: number of sequences of that length, batch times users.
     row_dim: elements of one head's key, or of its value. latent_dim: kv_lora_rank + qk_rope_head_dim.
-    state_elements: of one layer, its convolution's too.
+    state_elements: those of one layer, including its convolution's.
     element_bits (with dtype 0), group_size, group_bits: as for estimate_packed.
     """
     return raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads,
@@ -72,7 +72,7 @@ def estimate_cache(kind: int, dtype: int, *, layers: int, sequence: int, sequenc
 
 
 def estimate_overhead(count: int, per_thousand: int = 0) -> int:
-    """count * per_thousand / 1000 bytes, rounded up; 0 is 1100, a tenth more."""
+    """count * per_thousand / 1000 bytes, rounded up; per_thousand 0 is 1100, a tenth more."""
     return raw.estimate_overhead(count, per_thousand)
 
 

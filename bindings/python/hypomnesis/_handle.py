@@ -10,13 +10,13 @@ from ._error import ClosedError
 
 T = TypeVar("T")
 
-_changing = threading.RLock()
+_lock = threading.RLock()
 
 
 def _renew_lock() -> None:
-    """Another thread may have held the lock at the moment of a fork."""
-    global _changing
-    _changing = threading.RLock()
+    """Another thread may have held the lock during a fork."""
+    global _lock
+    _lock = threading.RLock()
 
 
 os.register_at_fork(after_in_child=_renew_lock)
@@ -25,8 +25,8 @@ os.register_at_fork(after_in_child=_renew_lock)
 class Handle(Generic[T]):
     """Holds one reference to a native object.
 
-    Whoever calls a method of the object holds another for that long, so that closing never takes it
-    from under a call in another thread: the last reference to go ends it.
+    A caller of one of the object's methods holds another during the call. Closing thus never destroys
+    the object while another thread uses it: it ends with its last reference.
     """
 
     __slots__ = ("_native", "_owner")
@@ -43,8 +43,8 @@ class Handle(Generic[T]):
         return native
 
     def replace(self, old: T, new: T) -> T:
-        """Puts `new` in the place of `old`, unless someone was first; what is there now."""
-        with _changing:
+        """Replaces `old` by `new`, unless another thread did so first; returns the present object."""
+        with _lock:
             if self.use() is old:
                 self._native = new
             return self.use()
@@ -54,6 +54,6 @@ class Handle(Generic[T]):
         return self._native is None
 
     def close(self) -> None:
-        """Gives the reference up; more than once is fine."""
-        with _changing:
+        """Drops the reference; closing again is fine."""
+        with _lock:
             self._native = None

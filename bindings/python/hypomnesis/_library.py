@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The library itself: its version, its features, its names of things."""
+"""The library itself: its version, features and names."""
 from __future__ import annotations
 
 from ._constants import NumberKind
@@ -52,7 +52,7 @@ def metric_name(metric: int) -> str:
 
 
 def metric_unit(metric: int) -> str:
-    """What a metric is counted in, for instance "W"; empty for a plain number."""
+    """The unit of a metric, for instance "W"; empty for a plain number."""
     return raw.metric_unit(metric)
 
 
@@ -62,22 +62,22 @@ def metric_instance_name(metric: int, instance: int) -> str:
 
 
 def metric_kind(metric: int) -> NumberKind:
-    """What a metric's number does: whether to show it as it is, or to take differences."""
+    """How to use a metric's number: whether to show it as it is, or to take differences."""
     return NumberKind(raw.metric_kind(metric))
 
 
 def metrics() -> list[int]:
     """The metrics (MetricId) that the library knows."""
-    found = []
+    result = []
     metric = raw.metric_next(0)
     while metric:
-        found.append(metric)
+        result.append(metric)
         metric = raw.metric_next(metric)
-    return found
+    return result
 
 
 def format_bytes(count: int) -> str:
-    """A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else "8.2 GiB".
+    """A human-readable size: whole MiB below 1 GiB ("512 MiB", rounded down), else "8.2 GiB".
 
     OverflowError: below 0, or 2**64 and more.
     """

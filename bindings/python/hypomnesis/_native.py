@@ -24,52 +24,52 @@ def _is_privileged() -> bool:
     return bool(getauxval(ctypes.c_ulong(AT_SECURE)))
 
 
-def _chosen() -> str | None:
-    """The library that the environment names; nothing in a set-user-id program."""
+def _library_from_environment() -> str | None:
+    """The library that the environment names; None in a set-user-id program."""
     value = os.environ.get(VARIABLE)
     return value if value and not _is_privileged() else None
 
 
 def _load_first(path: str) -> None:
-    """Loads a library; the extension then finds its soname taken."""
+    """Loads a library; the extension then uses it, as its soname is loaded already."""
     import ctypes
     if not os.path.isabs(path):
         raise ImportError(f"{VARIABLE} is {path!r}, not the absolute path of {SONAME}")
     try:
         ctypes.CDLL(path)
-    except OSError as reason:
-        raise ImportError(f"{VARIABLE} is {path!r}, which cannot be loaded: {reason}") from reason
+    except OSError as error:
+        raise ImportError(f"{VARIABLE} is {path!r}, which cannot be loaded: {error}") from error
 
 
-def _places() -> str:
-    """Where the loader looks for the library, in its order."""
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
-    places = [f"next to the extension module ({beside})", "the system's library folders"]
+def _list_places() -> str:
+    """The places where the loader looks for the library, in order."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
+    places = [f"next to the extension module ({path})", "the system's library folders"]
     if os.environ.get(FOLDERS):
         places.insert(0, f"{FOLDERS} ({os.environ[FOLDERS]})")
     return ", ".join(places)
 
 
-def _explained(reason: ImportError) -> str:
+def _explain(error: ImportError) -> str:
     if importlib.util.find_spec(f"{__package__}._raw") is None:
         return (f"hypomnesis: the extension module is not built for this Python "
                 f"({sys.implementation.cache_tag}). Install the package with its pip.")
-    return (f"hypomnesis: the native library {SONAME} cannot be loaded: {reason}. "
-            f"It was looked for in: {_places()}. Install libhypomnesis, or set {VARIABLE} to the "
+    return (f"hypomnesis: the native library {SONAME} cannot be loaded: {error}. "
+            f"It was looked for in: {_list_places()}. Install libhypomnesis, or set {VARIABLE} to the "
             f"absolute path of {SONAME}.")
 
 
-def _require(path: str, loaded: str | None) -> None:
-    if loaded is None or not os.path.samefile(path, loaded):
-        raise ImportError(f"{VARIABLE} is {path!r}, which is not {SONAME}: {loaded} was loaded")
+def _require_library(path: str, loaded_path: str | None) -> None:
+    if loaded_path is None or not os.path.samefile(path, loaded_path):
+        raise ImportError(f"{VARIABLE} is {path!r}, which is not {SONAME}: {loaded_path} was loaded")
 
 
-_path = _chosen()
+_path = _library_from_environment()
 if _path is not None:
     _load_first(_path)
 try:
     from . import _raw as raw
-except ImportError as _reason:
-    raise ImportError(_explained(_reason), name=__package__) from _reason
+except ImportError as _failure:
+    raise ImportError(_explain(_failure), name=__package__) from _failure
 if _path is not None:
-    _require(_path, raw.library_path())
+    _require_library(_path, raw.library_path())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How a native record becomes a value of this package."""
+"""Conversion of native records into values of this package."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,6 +13,6 @@ T = TypeVar("T")
 
 
 def maker(cls: type[T]) -> Callable[[tuple[Any, ...]], T]:
-    """What makes an instance of a frozen dataclass with slots from the values of all its fields."""
+    """A function that makes an instance of a frozen dataclass with slots from the values of its fields."""
     slots = tuple(cls.__dict__[field.name] for field in fields(cast(Any, cls)))
     return partial(raw.make, cls, slots)

@@ -13,7 +13,7 @@ from ._records import (Peak, Pool, SamplerInfo, Telemetry, make_peak, make_pool,
                        make_telemetry)
 from ._snapshot import Snapshot, make_snapshot
 
-_BEAT_NS = 200_000_000  # how long Ctrl-C may go unheard
+_WAIT_SLICE_NS = 200_000_000  # longest delay of Ctrl-C
 
 
 class Sampler:
@@ -35,21 +35,21 @@ class Sampler:
         self._handle = Handle(native, "sampler")
 
     def start(self) -> None:
-        """Starts it, once in its life. StateError: it was started before. UnsupportedError: the
-        context has ContextFlag.NO_THREADS."""
+        """Starts it; this works once. StateError: it was started before. UnsupportedError: the context has
+        ContextFlag.NO_THREADS."""
         self._handle.use().start()
 
     def stop(self) -> None:
-        """Stops it for good, and wakes those that wait in next. Waits for no driver. StateError: it
-        was never started."""
+        """Stops it permanently, and wakes callers that wait in next. Waits for no driver. StateError: it was
+        never started."""
         self._handle.use().stop()
 
     def next(self, timeout: Duration) -> Snapshot | None:
         """The oldest snapshot that was not pulled yet; None when none came in time. `timeout`: seconds or a
         timedelta; 0 does not wait, UNLIMITED waits without a limit.
 
-        StateError: none will come. It is not started, it is stopped and all were pulled, or it keeps
-        none.
+        StateError: none will come, because it is not started, keeps none, or is stopped and all were
+        pulled.
         """
         try:
             return self._next(timeout)
@@ -57,18 +57,18 @@ class Sampler:
             return None
 
     def _next(self, timeout: Duration) -> Snapshot:
-        """Waits in beats, as Python hears a signal only between two of them."""
-        native, left = self._handle.use(), nanoseconds("timeout", timeout)
-        while left > _BEAT_NS:
+        """Waits in slices, because Python handles signals only between them."""
+        native, remaining_ns = self._handle.use(), nanoseconds("timeout", timeout)
+        while remaining_ns > _WAIT_SLICE_NS:
             try:
-                return make_snapshot(native.next(_BEAT_NS))
+                return make_snapshot(native.next(_WAIT_SLICE_NS))
             except EmptyError:
-                left -= 0 if left == NS_UNLIMITED else _BEAT_NS
-        return make_snapshot(native.next(left))
+                remaining_ns -= 0 if remaining_ns == NS_UNLIMITED else _WAIT_SLICE_NS
+        return make_snapshot(native.next(remaining_ns))
 
     def handle(self) -> int:
-        """What an event loop waits for: a descriptor to poll, on Windows a HANDLE, ready whenever
-        next(0) has an answer. It stays the sampler's: do not close it."""
+        """The handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever next(0) has an
+        answer. The sampler owns it: do not close it."""
         return self._handle.use().handle()
 
     def info(self) -> SamplerInfo:
@@ -76,7 +76,7 @@ class Sampler:
         return make_sampler_info(self._handle.use().info())
 
     def latest_pool(self, device_index: int) -> Pool | None:
-        """The main pool as the latest snapshot has it: asks no driver and never waits.
+        """The main pool in the latest snapshot. Asks no driver and never waits.
 
         None: there is none. NoDeviceError: no snapshot has had a device of that index.
         """
@@ -84,19 +84,19 @@ class Sampler:
         return None if values is None else make_pool(values)
 
     def latest_telemetry(self, device_index: int) -> Telemetry | None:
-        """Load, temperature and power in the same way."""
+        """Load, temperature and power in the latest snapshot; otherwise as latest_pool."""
         values = self._handle.use().latest_telemetry(device_index)
         return None if values is None else make_telemetry(values)
 
     def peak(self, device_index: int, pid: int) -> Peak:
-        """The highest that a process has used of a device.
+        """The most memory that a process has used on a device.
 
         NoProcessError: it was not seen there. RangeError: pid is 0.
         """
         return make_peak(self._handle.use().peak(device_index, pid))
 
     def device_peak(self, device_index: int) -> Peak | None:
-        """The highest that was used of a device; None: no snapshot has had its values."""
+        """The most memory that was used on a device; None: no snapshot has had its values."""
         values = self._handle.use().device_peak(device_index)
         return None if values is None else make_peak(values)
 
@@ -104,7 +104,7 @@ class Sampler:
         return self
 
     def __next__(self) -> Snapshot:
-        """The next snapshot, however long it takes; the end once it is stopped."""
+        """The next snapshot, without a time limit; iteration ends when the sampler is stopped."""
         try:
             return self._next(UNLIMITED)
         except StateError:
@@ -117,10 +117,10 @@ class Sampler:
         return self._handle.closed
 
     def close(self) -> None:
-        """Stops it and frees it; more than once is fine. Waits for no driver."""
+        """Stops it and frees it; closing again is fine. Waits for no driver."""
         try:
             self.stop()
-        except (ClosedError, Error):  # closed, also by another thread; never started; of the parent process
+        except (ClosedError, Error):  # closed, maybe by another thread; never started; or of the parent process
             pass
         self._handle.close()
 

@@ -20,13 +20,13 @@ from ._records import (GROUP_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Grou
 class Snapshot:
     """One consistent, immutable snapshot. Context.snapshot takes one.
 
-    Its values are copies: they outlive its context, its close and a fork. What its methods return is
-    made by the library from the native snapshot behind it, until close; then they raise ClosedError.
+    Its values are copies: they outlive its context, its close and a fork. Its methods ask the library, which
+    needs the native snapshot: after close they raise ClosedError.
     """
 
     info: SnapshotInfo
-    memory: ProcessMemory | None  # this process' host memory; None: not asked for, or not to be had
-    system: SystemMemory | None  # the host's memory; None: not asked for, or not to be had
+    memory: ProcessMemory | None  # this process' host memory; None: not requested or not available
+    system: SystemMemory | None  # the host's memory; None: not requested or not available
     devices: tuple[Device, ...]  # by index
     pools: tuple[Pool, ...]  # of all devices: by device index, the main pool first
     usages: tuple[Usage, ...]  # of all devices: by device index, then pid
@@ -72,27 +72,27 @@ class Snapshot:
     def delta_since(self, before: Snapshot, device_index: int) -> Delta | None:
         """What changed on a device, by its index, and on the host.
 
-        None when the snapshots have nothing in common. NoDeviceError: neither has the device.
+        None when the snapshots have nothing in common. NoDeviceError: neither of them has the device.
         ArgumentError: `before` was taken after this one.
         """
-        values = self._handle.use().delta_since(native_of(before), device_index)
+        values = self._handle.use().delta_since(require_native(before), device_index)
         return None if values is None else make_delta(values)
 
     def delta_line(self, before: Snapshot, device_index: int, label: str, flags: int = 0) -> str | None:
-        """The change as one line, in MiB; None when host memory is missing on a side. `flags`: LineFlag."""
-        return self._handle.use().delta_line(native_of(before), device_index, label, flags)
+        """The change as one line, in MiB; None when host memory is missing on one side. `flags`: LineFlag."""
+        return self._handle.use().delta_line(require_native(before), device_index, label, flags)
 
     def before_after_lines(self, before: Snapshot, device_index: int, label: str,
                            flags: int = 0) -> str | None:
-        """Both values and the change, one line for RAM and one for VRAM; None as in delta_line."""
-        return self._handle.use().before_after_lines(native_of(before), device_index, label, flags)
+        """Both values and the change, one line for RAM and one for VRAM; None as for delta_line."""
+        return self._handle.use().before_after_lines(require_native(before), device_index, label, flags)
 
     @property
     def closed(self) -> bool:
         return self._handle.closed
 
     def close(self) -> None:
-        """Frees the native snapshot; the values stay. More than once is fine."""
+        """Frees the native snapshot; the values stay. Closing again is fine."""
         self._handle.close()
 
     def __enter__(self) -> Snapshot:
@@ -104,8 +104,8 @@ class Snapshot:
         self.close()
 
 
-def native_of(snapshot: Snapshot) -> raw.Snapshot:
-    """The native snapshot of an argument."""
+def require_native(snapshot: Snapshot) -> raw.Snapshot:
+    """The native snapshot of an argument; TypeError: it is no Snapshot."""
     if not isinstance(snapshot, Snapshot):
         raise TypeError(f"a Snapshot is wanted, not {type(snapshot).__name__!r}")
     return snapshot._handle.use()
@@ -115,20 +115,20 @@ _INDEX = [entry.name for entry in fields(Device)].index("index")
 
 
 def make_snapshot(native: raw.Snapshot) -> Snapshot:
-    """Copies a native snapshot whole."""
+    """Copies all values of a native snapshot."""
     info = make_snapshot_info(native.info())
     pools = tuple([make_pool(native.pool(i)) for i in range(info.pool_count)])
-    usages = tuple([make_usage(native.usage(i), tuple([native.text(which, i) for which in USAGE_TEXTS]))
+    usages = tuple([make_usage(native.usage(i), tuple([native.text(text, i) for text in USAGE_TEXTS]))
                     for i in range(info.usage_count)])
     metrics = tuple([make_metric(native.metric(i)) for i in range(info.metric_count)])
-    groups = tuple([make_group(native.group(i), tuple([native.text(which, i) for which in GROUP_TEXTS]))
+    groups = tuple([make_group(native.group(i), tuple([native.text(text, i) for text in GROUP_TEXTS]))
                     for i in range(info.group_count)])
     memory, system = native.memory(), native.system()
     return Snapshot(
         info,
         None if memory is None else make_process_memory(memory),
         None if system is None else make_system_memory(system),
-        _devices(native, info.device_count, pools, usages, metrics),
+        _make_devices(native, info.device_count, pools, usages, metrics),
         pools,
         usages,
         tuple([make_diagnostic(native.diagnostic(i)) for i in range(info.diagnostic_count)]),
@@ -137,30 +137,31 @@ def make_snapshot(native: raw.Snapshot) -> Snapshot:
         Handle(native, "snapshot"))
 
 
-def _devices(native: raw.Snapshot, count: int, pools: tuple[Pool, ...],
-             usages: tuple[Usage, ...], metrics: tuple[Metric, ...]) -> tuple[Device, ...]:
-    pools_of: defaultdict[int, list[Pool]] = defaultdict(list)
+def _make_devices(native: raw.Snapshot, count: int, pools: tuple[Pool, ...],
+                  usages: tuple[Usage, ...], metrics: tuple[Metric, ...]) -> tuple[Device, ...]:
+    device_pools: defaultdict[int, list[Pool]] = defaultdict(list)
     for pool in pools:
-        pools_of[pool.device_index].append(pool)
-    usages_of: defaultdict[int, list[Usage]] = defaultdict(list)
+        device_pools[pool.device_index].append(pool)
+    device_usages: defaultdict[int, list[Usage]] = defaultdict(list)
     for usage in usages:
-        usages_of[usage.device_index].append(usage)
-    metrics_of: defaultdict[int, list[Metric]] = defaultdict(list)
+        device_usages[usage.device_index].append(usage)
+    device_metrics: defaultdict[int, list[Metric]] = defaultdict(list)
     for metric in metrics:
-        metrics_of[metric.device_index].append(metric)
-    made = []
+        device_metrics[metric.device_index].append(metric)
+    devices = []
     for i in range(count):
         values = native.device(i)
         index = values[_INDEX]
-        made.append(make_device(values, tuple(pools_of[index]), _telemetry(native.telemetry(index)),
-                                _usage(native.own_usage(index)), tuple(usages_of[index]),
-                                tuple(metrics_of[index])))
-    return tuple(made)
+        devices.append(make_device(values, tuple(device_pools[index]),
+                                   _make_optional_telemetry(native.telemetry(index)),
+                                   _make_optional_usage(native.own_usage(index)), tuple(device_usages[index]),
+                                   tuple(device_metrics[index])))
+    return tuple(devices)
 
 
-def _telemetry(values: raw._Values | None) -> Telemetry | None:
+def _make_optional_telemetry(values: raw._Values | None) -> Telemetry | None:
     return None if values is None else make_telemetry(values)
 
 
-def _usage(values: raw._Values | None) -> Usage | None:
+def _make_optional_usage(values: raw._Values | None) -> Usage | None:
     return None if values is None else make_usage(values)

@@ -7,17 +7,18 @@ from types import TracebackType
 from ._handle import Handle
 from ._native import raw
 from ._records import Episode, SpillInfo, make_episode, make_spill_info
-from ._snapshot import Snapshot, native_of
+from ._snapshot import Snapshot, require_native
 
 
 class Spill:
-    """Detects device memory that moves to the host. Context.spill makes one that reads a device:
+    """Detects device memory that moves to the host. Context.spill makes a detector that reads a device:
 
         with context.spill(0) as spill:
             spill.observe("step 1")
             print(spill.info().state & SpillState.NOW)
 
-    Spill() alone reads none: it is fed, or observes snapshots. Any thread may use it at once.
+    Spill() reads no device: it takes values by feed, or snapshots. Any number of threads may use it at the
+    same time.
     """
 
     __slots__ = ("_handle", "__weakref__")
@@ -35,14 +36,14 @@ class Spill:
         self._handle.use().observe(label)
 
     def observe_snapshot(self, snapshot: Snapshot, label: str = "") -> None:
-        """Takes the device of a snapshot with Collect.POOLS and Collect.PROCESSES.
+        """Reads the device from a snapshot with Collect.POOLS and Collect.PROCESSES.
 
-        EmptyError: it has no values. NoDeviceError: it has no such device."""
-        self._handle.use().observe_snapshot(native_of(snapshot), label)
+        EmptyError: the snapshot has no values of it. NoDeviceError: the snapshot does not have it."""
+        self._handle.use().observe_snapshot(require_native(snapshot), label)
 
     def feed(self, dedicated_bytes: int, shared_bytes: int, *, limit_bytes: int | None = None,
              evicted_bytes: int | None = None, monotonic_ns: int = 0, label: str = "") -> None:
-        """Takes values from elsewhere. monotonic_ns 0: now."""
+        """Takes values from another source. monotonic_ns 0: now."""
         flags = 0
         if limit_bytes is not None:
             flags |= raw.SPILL_SAMPLE_HAS_LIMIT
@@ -53,11 +54,11 @@ class Spill:
                                 0 if evicted_bytes is None else evicted_bytes, label)
 
     def info(self) -> SpillInfo:
-        """What it has seen."""
+        """What it has observed so far."""
         return make_spill_info(self._handle.use().info())
 
     def episode(self, number: int) -> Episode:
-        """By its number, from 0. RangeError: it has not begun yet, or was dropped."""
+        """An episode by its number, from 0. RangeError: it has not begun yet, or was dropped."""
         return make_episode(self._handle.use().episode(number))
 
     @property
@@ -65,7 +66,7 @@ class Spill:
         return self._handle.closed
 
     def close(self) -> None:
-        """Frees it; more than once is fine. Waits for no driver."""
+        """Frees it; closing again is fine. Waits for no driver."""
         self._handle.close()
 
     def __enter__(self) -> Spill:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What came of a call."""
+"""Names of statuses."""
 from __future__ import annotations
 
 from ._native import raw

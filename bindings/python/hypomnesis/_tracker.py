@@ -10,35 +10,35 @@ from ._records import Tag, TrackerInfo, make_tag, make_tracker_info
 
 
 def limit_arguments(limit_bytes: int | None) -> tuple[int, int]:
-    """The flags and the limit as raw.Tracker takes them."""
+    """The arguments of raw.Tracker for a limit: flags and bytes."""
     return (0, 0) if limit_bytes is None else (raw.TRACKER_LIMITED, limit_bytes)
 
 
 class Tracker:
-    """A budget that a program keeps to: it allocates nothing itself. Context.tracker makes one that
+    """Bookkeeping of a program's budget, which allocates nothing itself. Context.tracker makes one that
     also asks a device.
 
         with Tracker(8 << 30) as tracker:
             tracker.allocate(hypomnesis.estimate_tensor([4096, 4096], Dtype.F16))
 
-    Any thread may use it at once; the limit holds at every instant. It outlives its context. In a
-    forked child it goes on alone with a copy.
+    Any number of threads may use it at the same time; the limit holds at every instant. It outlives its
+    context. A forked child has a copy of its own.
     """
 
     __slots__ = ("_handle", "__weakref__")
 
     def __init__(self, limit_bytes: int | None = None, *, tag_capacity: int = 0) -> None:
-        """limit_bytes: None is no limit, 0 allows nothing. tag_capacity: tags that there can be; 0 is 64."""
+        """limit_bytes: None is no limit, 0 allows nothing. tag_capacity: most tags; 0 is 64."""
         self._handle = Handle(raw.Tracker(*limit_arguments(limit_bytes), tag_capacity), "tracker")
 
     @classmethod
-    def _of(cls, native: raw.Tracker) -> Tracker:
-        made = cls.__new__(cls)
-        made._handle = Handle(native, "tracker")
-        return made
+    def _from_native(cls, native: raw.Tracker) -> Tracker:
+        tracker = cls.__new__(cls)
+        tracker._handle = Handle(native, "tracker")
+        return tracker
 
     def allocate(self, count: int, tag: int = 0) -> None:
-        """Takes bytes from the budget, also under a tag. LimitError: they would exceed the limit.
+        """Takes bytes from the budget, and counts them under a tag. LimitError: they would exceed the limit.
         RangeError: no such tag."""
         self._handle.use().allocate(count, tag)
 
@@ -50,12 +50,12 @@ class Tracker:
         """Whether bytes would fit now, within the limit and on a linked device.
 
         DeadlineError, AsleepError, DeviceLostError and others: the device does not answer.
-        ForkedError: it is linked and made by the parent of this process.
+        ForkedError: it is linked to a device and belongs to the parent of this process.
         """
         return self._handle.use().would_fit(count) == 1
 
     def set_limit(self, limit_bytes: int | None) -> None:
-        """Another limit; None removes it, 0 allows nothing. LimitError: more is allocated."""
+        """Sets another limit; None removes it, 0 allows nothing. LimitError: more is allocated."""
         self._handle.use().set_limit(*limit_arguments(limit_bytes))
 
     def reset(self) -> None:
@@ -63,8 +63,8 @@ class Tracker:
         self._handle.use().reset()
 
     def tag(self, name: str) -> int:
-        """The number of the tag of that name, which is made if there is none. LimitError: there are
-        tag_capacity already. ArgumentError: empty, or longer than 63 bytes."""
+        """The number of the tag with that name, which is created if there is none. LimitError: there are
+        tag_capacity tags already. ArgumentError: empty, or longer than 63 bytes."""
         return self._handle.use().tag(name)
 
     def info(self) -> TrackerInfo:
@@ -80,7 +80,7 @@ class Tracker:
         return self._handle.closed
 
     def close(self) -> None:
-        """Frees it; more than once is fine."""
+        """Frees it; closing again is fine."""
         self._handle.close()
 
     def __enter__(self) -> Tracker:

@@ -21,7 +21,7 @@ Console.WriteLine($"cache: {Library.FormatBytes(cache)}");
 Console.WriteLine($"with a tenth more: {Library.FormatBytes(total)}");
 
 using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
-var found = false;
+var fitsAnywhere = false;
 var count = context.Scan().Count;
 for (uint index = 0; index < count; index++)
 {
@@ -29,7 +29,7 @@ for (uint index = 0; index < count; index++)
     {
         using var tracker = context.CreateTracker(index);
         var fits = tracker.WouldFit(total);
-        found |= fits;
+        fitsAnywhere |= fits;
         Console.WriteLine($"GPU {index}: {(fits ? "fits" : "does not fit")}");
     }
     catch (HypomnesisException)
@@ -37,4 +37,4 @@ for (uint index = 0; index < count; index++)
         Console.WriteLine($"GPU {index}: not known");
     }
 }
-return found ? 0 : 1;
+return fitsAnywhere ? 0 : 1;

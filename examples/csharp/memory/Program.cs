@@ -6,8 +6,8 @@ using Hypomnesis;
 using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
 try
 {
-    Say("resident", context.ReadOwnMemory().ResidentBytes);
-    Say("available", context.ReadSystemMemory().AvailableBytes);
+    PrintSize("resident", context.ReadOwnMemory().ResidentBytes);
+    PrintSize("available", context.ReadSystemMemory().AvailableBytes);
     return 0;
 }
 catch (HypomnesisException error)
@@ -16,6 +16,6 @@ catch (HypomnesisException error)
     return 1;
 }
 
-static void Say(string what, ulong? bytes) => Console.WriteLine(bytes is { } known
-    ? $"{what}: {known} bytes ({Library.FormatBytes(known)})"
-    : $"{what}: not known");
+static void PrintSize(string label, ulong? bytes) => Console.WriteLine(bytes is { } value
+    ? $"{label}: {value} bytes ({Library.FormatBytes(value)})"
+    : $"{label}: not known");

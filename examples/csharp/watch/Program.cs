@@ -31,7 +31,7 @@ catch (HypomnesisException error)
 }
 foreach (var (index, spill) in spills)
 {
-    Console.WriteLine($"GPU {index}: {Verdict(spill.ReadInfo())}");
+    Console.WriteLine($"GPU {index}: {DescribeSpill(spill.ReadInfo())}");
     spill.Dispose();
 }
 return exited ? 0 : 1;
@@ -45,9 +45,9 @@ void Sample(int number)
         Collect = Collect.Devices | Collect.Pools | Collect.Processes,
     });
     Console.Write("host " + (host.ResidentBytes is { } bytes ? Library.FormatBytes(bytes) : "not known"));
-    foreach (var use in snapshot.Usages)
-        if (use.Pid == pid && use.UsedBytes is { } used)
-            Console.Write($", GPU {use.DeviceIndex} {Library.FormatBytes(used)}");
+    foreach (var usage in snapshot.Usages)
+        if (usage.Pid == pid && usage.UsedBytes is { } used)
+            Console.Write($", GPU {usage.DeviceIndex} {Library.FormatBytes(used)}");
     Console.WriteLine();
     foreach (var device in snapshot.Devices)
         Observe(device.Index, snapshot, $"sample {number}");
@@ -67,6 +67,6 @@ void Observe(uint index, Snapshot snapshot, string label)
     }
 }
 
-static string Verdict(SpillInfo info) =>
+static string DescribeSpill(SpillInfo info) =>
     info.FirstLabel is { } label ? $"spilled, first in {label}"
     : info.ObservationCount > 0 ? "did not spill" : "not known whether it spilled";

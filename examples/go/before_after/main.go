@@ -11,7 +11,7 @@ import (
 	"hypomnesis.invalid/bindings/go"
 )
 
-const taken = 64 << 20
+const workBytes = 64 << 20
 
 func main() {
 	if err := run(); err != nil {
@@ -20,9 +20,9 @@ func main() {
 	}
 }
 
-// work allocates memory and touches each page.
-func work() []byte {
-	memory := make([]byte, taken)
+// allocate returns memory of which each page was touched.
+func allocate() []byte {
+	memory := make([]byte, workBytes)
 	for i := 0; i < len(memory); i += 4096 {
 		memory[i] = 1
 	}
@@ -40,7 +40,7 @@ func run() error {
 		return err
 	}
 	defer before.Close()
-	memory := work()
+	memory := allocate()
 	after, err := context.Take(nil)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func run() error {
 	runtime.KeepAlive(memory)
 
 	if len(after.Devices()) == 0 {
-		fmt.Println(withoutDevice(before, after))
+		fmt.Println(describeRAM(before, after))
 		return nil
 	}
 	text, err := after.BeforeAfterLines(before, 0, "work", 0)
@@ -57,15 +57,16 @@ func run() error {
 	return err
 }
 
-func withoutDevice(before, after *hypomnesis.Snapshot) string {
-	earlier, _ := before.Memory()
-	later, _ := after.Memory()
-	was, known := earlier.ResidentBytes.Get()
-	is, knownToo := later.ResidentBytes.Get()
+// describeRAM describes the change on the host.
+func describeRAM(before, after *hypomnesis.Snapshot) string {
+	memoryBefore, _ := before.Memory()
+	memoryAfter, _ := after.Memory()
+	bytesBefore, isKnownBefore := memoryBefore.ResidentBytes.Get()
+	bytesAfter, isKnownAfter := memoryAfter.ResidentBytes.Get()
 	switch {
-	case !known || !knownToo:
+	case !isKnownBefore || !isKnownAfter:
 		return "RAM is not known"
-	case is >= was+taken:
+	case bytesAfter >= bytesBefore+workBytes:
 		return "RAM +64 MiB or more"
 	}
 	return "RAM rose by less than 64 MiB"

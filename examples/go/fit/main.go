@@ -19,23 +19,23 @@ func main() {
 		os.Exit(2)
 	}
 	bytes, err := estimate(os.Args[1], os.Args[2])
-	found := false
+	fitsAnywhere := false
 	if err == nil {
-		found, err = look(bytes)
+		fitsAnywhere, err = checkDevices(bytes)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	if !found {
+	if !fitsAnywhere {
 		os.Exit(1)
 	}
 }
 
 // estimate adds weights as stored, keys and values of each token in 16 bits, and 10 % overhead. The
 // values are as large as the keys.
-func estimate(dtype, tokens string) (uint64, error) {
-	stored, err := hypomnesis.DtypeFromName(dtype)
+func estimate(dtypeName, tokens string) (uint64, error) {
+	dtype, err := hypomnesis.DtypeFromName(dtypeName)
 	if err != nil {
 		return 0, err
 	}
@@ -43,7 +43,7 @@ func estimate(dtype, tokens string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	weights, err := hypomnesis.EstimateTensor([]uint64{parameters}, stored)
+	weights, err := hypomnesis.EstimateTensor([]uint64{parameters}, dtype)
 	if err != nil {
 		return 0, err
 	}
@@ -66,19 +66,19 @@ func estimate(dtype, tokens string) (uint64, error) {
 	return total, err
 }
 
-// look prints a line for each GPU, and returns whether the model fits on any.
-func look(bytes uint64) (bool, error) {
+// checkDevices prints a line for each GPU, and returns whether the model fits on any.
+func checkDevices(bytes uint64) (bool, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return false, err
 	}
 	defer context.Close()
 	scan, err := context.Scan()
-	found := false
+	fitsAnywhere := false
 	for i := uint32(0); i < scan.Count; i++ {
-		found = fits(context, i, bytes) || found
+		fitsAnywhere = fits(context, i, bytes) || fitsAnywhere
 	}
-	return found, err
+	return fitsAnywhere, err
 }
 
 func fits(context *hypomnesis.Context, index uint32, bytes uint64) bool {

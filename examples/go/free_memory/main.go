@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Command `free_memory` prints which GPU has a number of bytes free: `free_memory 8GiB`. The exit status is 1
+// Command `free_memory` prints the GPU that has a number of bytes free: `free_memory 8GiB`. The exit status is 1
 // when none has.
 package main
 
@@ -19,10 +19,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: free_memory BYTES, for instance free_memory 8GiB")
 		os.Exit(2)
 	}
-	wanted, err := parse(os.Args[1])
+	size, err := parseSize(os.Args[1])
 	found := false
 	if err == nil {
-		found, err = look(wanted)
+		found, err = findDevice(size)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,8 +35,8 @@ func main() {
 
 var units = map[string]uint64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
-// parse reads a whole number, in bytes or with a unit.
-func parse(text string) (uint64, error) {
+// parseSize reads a whole number, in bytes or with a unit.
+func parseSize(text string) (uint64, error) {
 	digits, unit := text, uint64(1)
 	for name, bytes := range units {
 		if strings.HasSuffix(text, name) {
@@ -50,8 +50,8 @@ func parse(text string) (uint64, error) {
 	return number * unit, nil
 }
 
-// look prints a line for each GPU, and returns whether any has enough free memory.
-func look(wanted uint64) (bool, error) {
+// findDevice prints a line for each GPU, and returns whether any has enough free memory.
+func findDevice(size uint64) (bool, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return false, err
@@ -64,24 +64,24 @@ func look(wanted uint64) (bool, error) {
 	defer snapshot.Close()
 
 	var most uint64
-	best, found := uint32(0), false
+	best, hasBest := uint32(0), false
 	for _, device := range snapshot.Devices() {
-		free, known := freeOf(device)
-		fmt.Printf("GPU %d [%v]: %s\n", device.Index, device.Name, verdict(free, known, wanted))
-		if known && free >= wanted && (!found || free > most) {
-			best, most, found = device.Index, free, true
+		free, isKnown := freeMemory(device)
+		fmt.Printf("GPU %d [%v]: %s\n", device.Index, device.Name, verdict(free, isKnown, size))
+		if isKnown && free >= size && (!hasBest || free > most) {
+			best, most, hasBest = device.Index, free, true
 		}
 	}
-	if found {
+	if hasBest {
 		fmt.Printf("GPU %d has most\n", best)
 	} else {
-		fmt.Printf("no GPU has %s free\n", hypomnesis.FormatBytes(wanted))
+		fmt.Printf("no GPU has %s free\n", hypomnesis.FormatBytes(size))
 	}
-	return found, nil
+	return hasBest, nil
 }
 
-// freeOf returns what can be allocated on a device now.
-func freeOf(device hypomnesis.SnapshotDevice) (uint64, bool) {
+// freeMemory returns the bytes that can be allocated on a device now.
+func freeMemory(device hypomnesis.SnapshotDevice) (uint64, bool) {
 	for _, pool := range device.Pools {
 		if pool.IsMain {
 			return pool.UsableBytes.Get()
@@ -90,11 +90,11 @@ func freeOf(device hypomnesis.SnapshotDevice) (uint64, bool) {
 	return 0, false
 }
 
-func verdict(free uint64, known bool, wanted uint64) string {
+func verdict(free uint64, isKnown bool, size uint64) string {
 	switch {
-	case !known:
+	case !isKnown:
 		return "free memory is not known"
-	case free < wanted:
+	case free < size:
 		return hypomnesis.FormatBytes(free) + " free, does not fit"
 	}
 	return hypomnesis.FormatBytes(free) + " free, fits"

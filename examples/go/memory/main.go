@@ -31,15 +31,15 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	show("resident", own.ResidentBytes)
-	show("available", system.AvailableBytes)
+	printSize("resident", own.ResidentBytes)
+	printSize("available", system.AvailableBytes)
 	return nil
 }
 
-func show(what string, bytes hypomnesis.Optional[uint64]) {
-	if n, ok := bytes.Get(); ok {
-		fmt.Printf("%s: %d bytes (%s)\n", what, n, hypomnesis.FormatBytes(n))
+func printSize(label string, bytes hypomnesis.Optional[uint64]) {
+	if value, ok := bytes.Get(); ok {
+		fmt.Printf("%s: %d bytes (%s)\n", label, value, hypomnesis.FormatBytes(value))
 	} else {
-		fmt.Printf("%s: not known\n", what)
+		fmt.Printf("%s: not known\n", label)
 	}
 }

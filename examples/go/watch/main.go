@@ -17,11 +17,11 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		usage()
+		exitWithUsage()
 	}
 	pid, err := strconv.ParseUint(os.Args[1], 10, 32)
 	if err != nil {
-		usage()
+		exitWithUsage()
 	}
 	samples, err := watch(uint32(pid))
 	if samples == 0 || !errors.Is(err, hypomnesis.ErrNoProcess) {
@@ -30,12 +30,12 @@ func main() {
 	}
 }
 
-func usage() {
+func exitWithUsage() {
 	fmt.Fprintln(os.Stderr, "usage: watch PID")
 	os.Exit(2)
 }
 
-// watch prints until the process has exited, and returns that error.
+// watch prints samples until one fails, and returns their number and the error.
 func watch(pid uint32) (int, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
@@ -74,14 +74,14 @@ func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnes
 		return err
 	}
 	defer snapshot.Close()
-	if resident, known := host.ResidentBytes.Get(); known {
+	if resident, isKnown := host.ResidentBytes.Get(); isKnown {
 		fmt.Print("host ", hypomnesis.FormatBytes(resident))
 	} else {
 		fmt.Print("host not known")
 	}
-	for _, use := range snapshot.Usages() {
-		if used, known := use.UsedBytes.Get(); known && use.PID == pid {
-			fmt.Printf(", GPU %d %s", use.DeviceIndex, hypomnesis.FormatBytes(used))
+	for _, usage := range snapshot.Usages() {
+		if used, isKnown := usage.UsedBytes.Get(); isKnown && usage.PID == pid {
+			fmt.Printf(", GPU %d %s", usage.DeviceIndex, hypomnesis.FormatBytes(used))
 		}
 	}
 	fmt.Println()

@@ -73,7 +73,7 @@ class Docs(Case):
             for builtin in re.findall(r"\w+", builtin_names):
                 self.assertTrue(issubclass(getattr(hypomnesis, cls),
                                            getattr(builtins, builtin)), cls)
-        self.assertEqual(classes, hypomnesis._error.ERROR_OF_STATUS)
+        self.assertEqual(classes, hypomnesis._error.ERROR_CLASSES)
 
     def test_every_public_name_has_a_docstring(self):
         for name in hypomnesis.__all__:

@@ -42,7 +42,7 @@ class Errors(Case):
         return caught.exception
 
     def test_each_status_has_an_exception_class(self):
-        classes = hypomnesis._error.ERROR_OF_STATUS
+        classes = hypomnesis._error.ERROR_CLASSES
         statuses = {value for name, value in ABI["constants"].items() if name.startswith("HMN_E_")}
         self.assertEqual(set(classes), statuses)
         for cls in classes.values():
@@ -145,7 +145,7 @@ class Errors(Case):
                 self.assertIn("zero byte", str(error))
 
     def test_an_unknown_status_raises_the_base_class(self):
-        error = hypomnesis._error.error_of("new", -999, 0, 0, 0, 0)
+        error = hypomnesis._error.make_error("new", -999, 0, 0, 0, 0)
         self.assertIs(type(error), Error)
         self.assertEqual((error.status, error.status_name), (-999, "HMN_E_?"))
 
@@ -153,7 +153,7 @@ class Errors(Case):
         for status in Status:
             if status == Status.OK:
                 continue
-            error = hypomnesis._error.error_of("why", status, 2, 7, 15, Reason.FAILED)
+            error = hypomnesis._error.make_error("why", status, 2, 7, 15, Reason.FAILED)
             copy = pickle.loads(pickle.dumps(error))
             self.assertIs(type(copy), type(error))
             self.assertEqual(str(copy), "why")

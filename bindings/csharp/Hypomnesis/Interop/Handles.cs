@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace Hypomnesis.Interop;
 
-/// <summary>A hmn_context. A call that is under way keeps it from being ended.</summary>
+/// <summary>An hmn_context. It is not destroyed during a call.</summary>
 internal sealed class ContextHandle : SafeHandle
 {
     public ContextHandle() : base(IntPtr.Zero, ownsHandle: true) { }
@@ -18,7 +18,7 @@ internal sealed class ContextHandle : SafeHandle
     }
 }
 
-/// <summary>A hmn_snapshot. A call that is under way keeps it from being ended.</summary>
+/// <summary>An hmn_snapshot. It is not destroyed during a call.</summary>
 internal sealed class SnapshotHandle : SafeHandle
 {
     public SnapshotHandle() : base(IntPtr.Zero, ownsHandle: true) { }
@@ -32,7 +32,7 @@ internal sealed class SnapshotHandle : SafeHandle
     }
 }
 
-/// <summary>A hmn_sampler. A call that is under way keeps it from being ended.</summary>
+/// <summary>An hmn_sampler. It is not destroyed during a call.</summary>
 internal sealed class SamplerHandle : SafeHandle
 {
     public SamplerHandle() : base(IntPtr.Zero, ownsHandle: true) { }
@@ -46,7 +46,7 @@ internal sealed class SamplerHandle : SafeHandle
     }
 }
 
-/// <summary>A hmn_tracker. A call that is under way keeps it from being ended.</summary>
+/// <summary>An hmn_tracker. It is not destroyed during a call.</summary>
 internal sealed class TrackerHandle : SafeHandle
 {
     public TrackerHandle() : base(IntPtr.Zero, ownsHandle: true) { }
@@ -60,7 +60,7 @@ internal sealed class TrackerHandle : SafeHandle
     }
 }
 
-/// <summary>A hmn_spill. A call that is under way keeps it from being ended.</summary>
+/// <summary>An hmn_spill. It is not destroyed during a call.</summary>
 internal sealed class SpillHandle : SafeHandle
 {
     public SpillHandle() : base(IntPtr.Zero, ownsHandle: true) { }

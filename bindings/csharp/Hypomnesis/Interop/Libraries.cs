@@ -12,78 +12,78 @@ internal static partial class Libraries
     internal const string Variable = "HYPOMNESIS_LIBRARY";
     internal const string Shim = "hypomnesis_csharp";
 
-    private static readonly object Gate = new();
-    private static volatile bool found;
+    private static readonly object LoadLock = new();
+    private static volatile bool isLoaded;
 
-    /// <summary>libhypomnesis as its file is called on this system.</summary>
+    /// <summary>The file name of libhypomnesis on this system.</summary>
     internal static string LibraryFile =>
         RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? "hypomnesis-0.1.dll"
         : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "libhypomnesis.0.1.dylib"
         : "libhypomnesis.so.0.1";
 
-    /// <summary>The shim as its file is called on this system.</summary>
+    /// <summary>The file name of the shim on this system.</summary>
     internal static string ShimFile =>
         RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? Shim + ".dll"
         : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "lib" + Shim + ".dylib"
         : "lib" + Shim + ".so";
 
-    /// <exception cref="DllNotFoundException">One of the two is missing; lists where it was looked for
-    /// and what to set. A later call looks again.</exception>
+    /// <exception cref="DllNotFoundException">One of the two is missing; the message lists the places and what
+    /// to set. A later call tries again.</exception>
     internal static void Ensure()
     {
-        if (found)
+        if (isLoaded)
             return;
-        lock (Gate)
+        lock (LoadLock)
         {
-            if (found)
+            if (isLoaded)
                 return;
-            var named = Environment.GetEnvironmentVariable(Variable);
-            if (string.IsNullOrEmpty(named))
-                named = null;
-            LoadLibrary(named);
-            LoadShim(named);
+            var libraryPath = Environment.GetEnvironmentVariable(Variable);
+            if (string.IsNullOrEmpty(libraryPath))
+                libraryPath = null;
+            LoadLibrary(libraryPath);
+            LoadShim(libraryPath);
             CheckSizes();
-            found = true;
+            isLoaded = true;
         }
     }
 
-    private static void LoadLibrary(string? named)
+    private static void LoadLibrary(string? libraryPath)
     {
-        if (named is not null)
+        if (libraryPath is not null)
         {
-            if (!Path.IsPathRooted(named))
-                throw new DllNotFoundException($"{Variable} is \"{named}\", which is not an absolute path."
+            if (!Path.IsPathRooted(libraryPath))
+                throw new DllNotFoundException($"{Variable} is \"{libraryPath}\", which is not an absolute path."
                     + $" Set it to the absolute path of {LibraryFile}, or unset it.");
-            if (!Open(named, out var why))
-                throw new DllNotFoundException($"{Variable} is \"{named}\", which cannot be loaded: {why}."
+            if (!Open(libraryPath, out var problem))
+                throw new DllNotFoundException($"{Variable} is \"{libraryPath}\", which cannot be loaded: {problem}."
                     + $" Set it to the absolute path of {LibraryFile}, or unset it.");
             return;
         }
         if (!OpenFirst(Paths(LibraryFile)) && !OpenBySystem(LibraryFile))
-            throw new DllNotFoundException(Missing(LibraryFile, "the system's own places",
+            throw new DllNotFoundException(DescribeMissing(LibraryFile, "the system's own places",
                 $"Install libhypomnesis, or set {Variable} to the absolute path of {LibraryFile}."));
     }
 
-    private static void LoadShim(string? named)
+    private static void LoadShim(string? libraryPath)
     {
         var paths = Paths(ShimFile);
-        if (named is not null && Path.GetDirectoryName(named) is { Length: > 0 } folder)
+        if (libraryPath is not null && Path.GetDirectoryName(libraryPath) is { Length: > 0 } folder)
             paths.Add(Path.Combine(folder, ShimFile));
         if (!OpenShimFirst(paths) && !OpenShimBySystem())
-            throw new DllNotFoundException(Missing(ShimFile, "the system's own places",
+            throw new DllNotFoundException(DescribeMissing(ShimFile, "the system's own places",
                 "It comes with the NuGet package Hypomnesis for this system, or with a build of the"
                 + $" C# binding; put it next to the program, or next to the library that {Variable} names."));
     }
 
-    private static string Missing(string file, string last, string remedy)
+    private static string DescribeMissing(string file, string lastPlace, string remedy)
     {
-        var set = Environment.GetEnvironmentVariable(Variable);
-        var variable = string.IsNullOrEmpty(set) ? $"{Variable} is not set" : $"{Variable} is \"{set}\"";
-        return $"{file} was not found. {variable}. Looked for {string.Join(", ", Paths(file))}, and in {last}."
+        var value = Environment.GetEnvironmentVariable(Variable);
+        var variable = string.IsNullOrEmpty(value) ? $"{Variable} is not set" : $"{Variable} is \"{value}\"";
+        return $"{file} was not found. {variable}. Looked for {string.Join(", ", Paths(file))}, and in {lastPlace}."
             + $" {remedy}";
     }
 
-    /// <summary>Where a file of this package may lie.</summary>
+    /// <summary>The paths at which a file of this package may be.</summary>
     private static List<string> Paths(string file)
     {
         var paths = new List<string>();
@@ -132,14 +132,14 @@ internal static partial class Libraries
         return false;
     }
 
-    /// <summary>A shim of another version would be read at wrong places.</summary>
+    /// <summary>The records of a shim of another version would have other offsets.</summary>
     private static void CheckSizes()
     {
         foreach (var (name, size) in RecordSizes.All)
         {
-            var has = Raw.size_of(name);
-            if (has != size)
-                throw new DllNotFoundException($"{ShimFile} is of another version: its {name} has {has} bytes,"
+            var actualSize = Raw.size_of(name);
+            if (actualSize != size)
+                throw new DllNotFoundException($"{ShimFile} is of another version: its {name} has {actualSize} bytes,"
                     + $" {size} are wanted. Use the one that comes with this assembly.");
         }
     }

@@ -8,16 +8,16 @@ namespace Hypomnesis.Interop;
 /// <summary>Reads a record in place.</summary>
 internal delegate TValue Copy<TValue>(IntPtr record);
 
-/// <summary>What every call does around the raw layer.</summary>
+/// <summary>What every call of the raw layer needs.</summary>
 internal static class Native
 {
-    /// <summary>A record for errors.</summary>
+    /// <summary>A record for the error of a call.</summary>
     internal static ErrorRecord NewError() => new() { struct_size = ErrorRecord.Size };
 
-    /// <summary>Copies a record that is the caller's and ends it; null when there is none.</summary>
+    /// <summary>Copies a record that the caller owns and frees it; null when there is none.</summary>
     internal static T? Take<T>(IntPtr record, ref ErrorRecord error, Copy<T> copy) where T : class
     {
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
         if (record == IntPtr.Zero)
             return null;
         try
@@ -30,8 +30,8 @@ internal static class Native
         }
     }
 
-    /// <summary>As <see cref="Take{T}"/> where success always has a record.</summary>
-    internal static T Ask<T>(IntPtr record, ref ErrorRecord error, Copy<T> copy) where T : class =>
+    /// <summary>As <see cref="Take{T}"/>, for calls that return a record whenever they succeed.</summary>
+    internal static T TakeRequired<T>(IntPtr record, ref ErrorRecord error, Copy<T> copy) where T : class =>
         Take(record, ref error, copy) ?? throw new InvalidOperationException("no record and no error");
 
     internal static IReadOnlyList<T> List<T>(uint count, Func<uint, T> read)

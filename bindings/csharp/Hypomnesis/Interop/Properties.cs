@@ -2,7 +2,7 @@
 using System.Reflection;
 using System.Runtime.InteropServices;
 
-// What IsTrimmable and IsAotCompatible would write: no reflection, no code made at run time.
+// As IsTrimmable and IsAotCompatible would write: no reflection, no code generated at run time.
 [assembly: AssemblyMetadata("IsTrimmable", "True")]
 [assembly: AssemblyMetadata("IsAotCompatible", "True")]
 

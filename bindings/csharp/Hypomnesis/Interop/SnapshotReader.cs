@@ -14,7 +14,7 @@ internal sealed class SnapshotReader
     internal SnapshotReader(SnapshotHandle handle) => this.handle = handle;
 
     internal SnapshotInfo Info() =>
-        Native.Ask(Raw.Snapshot_info(handle, ref error), ref error, SnapshotInfo.From);
+        Native.TakeRequired(Raw.Snapshot_info(handle, ref error), ref error, SnapshotInfo.From);
 
     internal ProcessMemory? Memory() =>
         Native.Take(Raw.Snapshot_memory(handle, ref error), ref error, ProcessMemory.From);
@@ -23,27 +23,27 @@ internal sealed class SnapshotReader
         Native.Take(Raw.Snapshot_system(handle, ref error), ref error, Hypomnesis.SystemMemory.From);
 
     internal Pool Pool(uint i) =>
-        Native.Ask(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
+        Native.TakeRequired(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
 
     internal Metric Metric(uint i) =>
-        Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error, Hypomnesis.Metric.From);
+        Native.TakeRequired(Raw.Snapshot_metric(handle, i, ref error), ref error, Hypomnesis.Metric.From);
 
     internal Group Group(uint i) =>
-        Native.Ask(Raw.Snapshot_group(handle, i, ref error), ref error,
-            record => Hypomnesis.Group.From(record, which => Text(which, i)));
+        Native.TakeRequired(Raw.Snapshot_group(handle, i, ref error), ref error,
+            record => Hypomnesis.Group.From(record, text => Text(text, i)));
 
     internal Diagnostic Diagnostic(uint i) =>
-        Native.Ask(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);
+        Native.TakeRequired(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);
 
     internal Usage Usage(uint i) =>
-        Native.Ask(Raw.Snapshot_usage(handle, i, ref error), ref error,
-            record => Hypomnesis.Usage.From(record, which => Text(which, i)));
+        Native.TakeRequired(Raw.Snapshot_usage(handle, i, ref error), ref error,
+            record => Hypomnesis.Usage.From(record, text => Text(text, i)));
 
-    private string? Text(uint which, uint i)
+    private string? Text(uint text, uint i)
     {
-        var text = Raw.Snapshot_text(handle, which, i, ref error);
-        HypomnesisException.ThrowOn(ref error);
-        return text;
+        var value = Raw.Snapshot_text(handle, text, i, ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
+        return value;
     }
 
     internal IReadOnlyList<Device> Devices(uint count, IReadOnlyList<Pool> pools, IReadOnlyList<Metric> metrics)
@@ -53,11 +53,11 @@ internal sealed class SnapshotReader
         return Native.List(count, i => Device(i, pools, ref pool, metrics, ref metric));
     }
 
-    /// <summary>All lists are by device index, so that one walk serves all.</summary>
+    /// <summary>All lists are sorted by device index, so that one pass is enough.</summary>
     private Device Device(uint i, IReadOnlyList<Pool> pools, ref int pool, IReadOnlyList<Metric> metrics,
         ref int metric)
     {
-        var device = Native.Ask(Raw.Snapshot_device(handle, i, ref error), ref error, Hypomnesis.Device.From);
+        var device = Native.TakeRequired(Raw.Snapshot_device(handle, i, ref error), ref error, Hypomnesis.Device.From);
         var ownPools = new List<Pool>();
         while (pool < pools.Count && pools[pool].DeviceIndex == device.Index)
             ownPools.Add(pools[pool++]);

@@ -8,7 +8,7 @@ namespace Hypomnesis.Interop;
 internal static unsafe class Utf8
 {
     /// <summary>Terminated UTF-8; null stays null.</summary>
-    /// <exception cref="HypomnesisArgumentException">The text has a NUL, where C would cut it.</exception>
+    /// <exception cref="HypomnesisArgumentException">The text has a NUL, at which C would cut it.</exception>
     internal static byte[]? Bytes(string? text)
     {
         if (text is null)
@@ -27,8 +27,8 @@ internal static unsafe class Utf8
             return Decode(text, capacity);
     }
 
-    /// <summary>A text or null at an address, which is released when it is the caller's.</summary>
-    internal static string? Read(IntPtr address, bool owned)
+    /// <summary>The text at an address, or null; a text that the caller owns is freed.</summary>
+    internal static string? Read(IntPtr address, bool isOwned)
     {
         if (address == IntPtr.Zero)
             return null;
@@ -38,7 +38,7 @@ internal static unsafe class Utf8
         }
         finally
         {
-            if (owned)
+            if (isOwned)
                 Raw.release(address);
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Package raw is the C interface as SWIG wraps it, for package hypomnesis alone. The generated files are
-// written by bindings/generate.
+// Package raw is the C interface as SWIG wraps it, only for package hypomnesis. The generated files are written
+// by bindings/generate.
 package raw
 
 import (
@@ -9,45 +9,45 @@ import (
 	"unsafe"
 )
 
-// SWIG was told that int has 64 bits: a 32-bit Go is refused here instead of going wrong there.
+// SWIG assumes an int of 64 bits: a 32-bit Go is refused here instead of failing there.
 var _ [unsafe.Sizeof(int(0)) - 8]struct{}
 
-// Text is s as C takes it.
-func Text(s string) []byte {
-	text := make([]byte, len(s)+1)
-	copy(text, s)
-	return text
+// Text returns a text for C, with its terminator.
+func Text(text string) []byte {
+	bytes := make([]byte, len(text)+1)
+	copy(bytes, text)
+	return bytes
 }
 
-// take copies a record out of C's memory and frees that. A library whose record is shorter than T leaves
-// the rest zero: absent.
+// take copies a record out of C's memory, which it frees. Where the library's record is shorter than T, the rest
+// is zero: absent.
 func take[T any](record *T) *T {
 	if record == nil {
 		return nil
 	}
-	from, taken := unsafe.Pointer(record), new(T)
-	size := uintptr(*(*uint32)(from))
-	if size > unsafe.Sizeof(*taken) {
-		size = unsafe.Sizeof(*taken)
+	source, result := unsafe.Pointer(record), new(T)
+	size := uintptr(*(*uint32)(source))
+	if size > unsafe.Sizeof(*result) {
+		size = unsafe.Sizeof(*result)
 	}
-	copy(unsafe.Slice((*byte)(unsafe.Pointer(taken)), size), unsafe.Slice((*byte)(from), size))
-	Swig_free(uintptr(from))
-	return taken
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(result)), size), unsafe.Slice((*byte)(source), size))
+	Swig_free(uintptr(source))
+	return result
 }
 
-// takeText copies a text out of C's memory and frees that.
+// takeText copies a text out of C's memory, which it frees.
 func takeText(text string) string {
-	taken := strings.Clone(text)
+	result := strings.Clone(text)
 	Swig_free(*(*uintptr)(unsafe.Pointer(&text)))
-	return taken
+	return result
 }
 
-// NewError is an error for a call to fill.
+// NewError returns an error for a call to fill.
 func NewError() *Error {
 	return &Records[Error](1)[0]
 }
 
-// Records are for a call to fill; the first says how large each is.
+// Records returns records for a call to fill; the first has the size of each.
 func Records[T any](count uint32) []T {
 	records := make([]T, count)
 	if count > 0 {

@@ -24,7 +24,7 @@ type facts struct {
 var mirrors = []interface{}{Error{}, BackendInfo{}, ProcessMemory{}, SystemMemory{}, Device{}, Pool{},
 	Telemetry{}, Metric{}, Group{}, Peak{}, SamplerInfo{}, SpillInfo{}, Episode{}, Tag{}, TrackerInfo{}, Usage{}, SnapshotInfo{}, Diagnostic{}, Delta{}}
 
-// inputs are no results, as all options are.
+// inputs are structs that are not results; neither are those that end in _options.
 var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true,
 	"hmn_metric_key": true, "hmn_reason_key": true}
 
@@ -33,14 +33,14 @@ func readFacts(t *testing.T) facts {
 	if os.IsNotExist(err) {
 		t.Skip("abi.json is not part of the module")
 	}
-	var found facts
+	var result facts
 	if err == nil {
-		err = json.Unmarshal(text, &found)
+		err = json.Unmarshal(text, &result)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return found
+	return result
 }
 
 func camel(name string) string {
@@ -51,14 +51,14 @@ func camel(name string) string {
 	return strings.Join(words, "")
 }
 
-// Every record lies in Go as it does in C: by the header, and by the compiler that made this package.
-func TestABILayout(t *testing.T) {
-	found := readFacts(t)
+// Every record has the same layout in Go as in C: by the header, and by the compiler that built this package.
+func TestABIRecordsHaveTheLayoutOfC(t *testing.T) {
+	header := readFacts(t)
 	kinds := map[string]reflect.Type{}
 	for _, mirror := range mirrors {
 		kinds[reflect.TypeOf(mirror).Name()] = reflect.TypeOf(mirror)
 	}
-	for name, record := range found.Structs {
+	for name, record := range header.Structs {
 		if size := SizeOf(Text(name)); uintptr(size) != record.Size {
 			t.Errorf("%s has %d bytes as compiled, %d in abi.json", name, size, record.Size)
 		}
@@ -76,10 +76,10 @@ func TestABILayout(t *testing.T) {
 			continue
 		}
 		for i, field := range record.Fields {
-			own := kind.Field(i)
-			if own.Name != camel(field.Name) || own.Offset != field.Offset || own.Type.Size() != field.Size {
+			mirror := kind.Field(i)
+			if mirror.Name != camel(field.Name) || mirror.Offset != field.Offset || mirror.Type.Size() != field.Size {
 				t.Errorf("%s.%s: at %d, %d bytes; %s in Go: at %d, %d bytes", name, field.Name,
-					field.Offset, field.Size, own.Name, own.Offset, own.Type.Size())
+					field.Offset, field.Size, mirror.Name, mirror.Offset, mirror.Type.Size())
 			}
 		}
 	}
@@ -88,26 +88,26 @@ func TestABILayout(t *testing.T) {
 	}
 }
 
-// A record of an older, shorter library leaves the rest absent; nothing is read past its end.
-func TestTakeShortRecord(t *testing.T) {
+// A record of an older library is shorter: the rest is absent, and nothing is read past its end.
+func TestTakeLeavesTheRestOfAShortRecordZero(t *testing.T) {
 	const short = 48
 	memory := Swig_malloc(short)
-	from := *(*unsafe.Pointer)(unsafe.Pointer(&memory))
-	words := unsafe.Slice((*uint32)(from), short/4)
+	source := *(*unsafe.Pointer)(unsafe.Pointer(&memory))
+	words := unsafe.Slice((*uint32)(source), short/4)
 	for i := range words {
 		words[i] = 7
 	}
 	words[0] = short
-	taken := take((*Pool)(from))
-	if taken.StructSize != short || taken.Present != 7<<32|7 || taken.TotalBytes != 7<<32|7 || taken.UsedBytes != 0 {
-		t.Errorf("%+v", *taken)
+	record := take((*Pool)(source))
+	if record.StructSize != short || record.Present != 7<<32|7 || record.TotalBytes != 7<<32|7 || record.UsedBytes != 0 {
+		t.Errorf("%+v", *record)
 	}
 	if take((*Pool)(nil)) != nil {
 		t.Error("a record was made of nothing")
 	}
 }
 
-func TestText(t *testing.T) {
+func TestTextIsTerminated(t *testing.T) {
 	if text := string(Text("añ")); text != "añ\x00" {
 		t.Errorf("%q", text)
 	}

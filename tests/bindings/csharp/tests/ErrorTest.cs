@@ -35,7 +35,7 @@ public class ErrorTest
         (error.status, error.backend, error.reason) = ((int)status, 2, 10);
         (error.native_domain, error.native_code) = (7, 999);
         error.message[0] = (byte)'x';
-        HypomnesisException.ThrowOn(ref error);
+        HypomnesisException.ThrowIfFailed(ref error);
     }
 
     [Fact]

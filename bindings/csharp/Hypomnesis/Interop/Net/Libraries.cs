@@ -8,11 +8,11 @@ namespace Hypomnesis.Interop;
 internal static partial class Libraries
 {
     private static IntPtr shim;
-    private static bool resolving;
+    private static bool hasResolver;
 
-    private static bool Open(string path, out string why)
+    private static bool Open(string path, out string problem)
     {
-        why = "";
+        problem = "";
         try
         {
             NativeLibrary.Load(path);
@@ -20,7 +20,7 @@ internal static partial class Libraries
         }
         catch (Exception error) when (error is DllNotFoundException or BadImageFormatException)
         {
-            why = error.Message.Trim().Replace("\n", "; ").TrimEnd('.');
+            problem = error.Message.Trim().Replace("\n", "; ").TrimEnd('.');
             return false;
         }
     }
@@ -35,12 +35,12 @@ internal static partial class Libraries
 
     private static bool Resolve()
     {
-        if (!resolving)
-            NativeLibrary.SetDllImportResolver(typeof(Libraries).Assembly, Answer);
-        resolving = true;
+        if (!hasResolver)
+            NativeLibrary.SetDllImportResolver(typeof(Libraries).Assembly, ResolveShim);
+        hasResolver = true;
         return true;
     }
 
-    private static IntPtr Answer(string name, Assembly assembly, DllImportSearchPath? paths) =>
+    private static IntPtr ResolveShim(string name, Assembly assembly, DllImportSearchPath? paths) =>
         name == Shim ? shim : IntPtr.Zero;
 }

@@ -4,17 +4,17 @@ using System.Runtime.InteropServices;
 
 namespace Hypomnesis.Interop;
 
-// Without a resolver the shim is loaded beforehand: a loader asked for a name that is loaded already
-// gives that one.
+// There is no resolver, so the shim is loaded beforehand: a loader returns a library that is loaded already when
+// asked for its name.
 internal static partial class Libraries
 {
-    private const int Now = 2;
+    private const int RtldNow = 2;
 
     private static bool IsWindows => RuntimeInformation.IsOSPlatform(OSPlatform.Windows);
 
-    private static bool Open(string path, out string why)
+    private static bool Open(string path, out string problem)
     {
-        why = "the system's loader refused it";
+        problem = "the system's loader refused it";
         return (IsWindows ? LoadLibraryW(path) : Dlopen(path)) != IntPtr.Zero;
     }
 
@@ -28,11 +28,11 @@ internal static partial class Libraries
     {
         try
         {
-            return DlopenInLibdl(Utf8.Bytes(path), Now);
+            return DlopenInLibdl(Utf8.Bytes(path), RtldNow);
         }
         catch (Exception error) when (error is DllNotFoundException or EntryPointNotFoundException)
         {
-            return DlopenInLibc(Utf8.Bytes(path), Now);
+            return DlopenInLibc(Utf8.Bytes(path), RtldNow);
         }
     }
 

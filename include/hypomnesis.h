@@ -14,93 +14,104 @@
  *
  * RULES FOR EVERY FUNCTION AND STRUCT
  *
- * Initialization. Every struct begins as `hmn_pool pool = HMN_INIT(hmn_pool);`: zero, but for
- * struct_size. It needs C99 or C++11; before, memset(&pool, 0, sizeof pool) and pool.struct_size =
- * sizeof pool do the same, as do designated initializers that name struct_size. Any number of calls can
- * use a struct.
+ * Initialization. Every struct begins as `hmn_pool pool = HMN_INIT(hmn_pool);`: all zero except
+ * struct_size. HMN_INIT needs C99 or C++11. In older languages, memset(&pool, 0, sizeof pool) and
+ * pool.struct_size = sizeof pool do the same, as do designated initializers that name struct_size.
+ * A struct can be used in any number of calls.
  *
  * Inputs (hmn_context_options, hmn_snapshot_options, hmn_sampler_options, hmn_tracker_options,
- * hmn_spill_options, hmn_spill_sample, the inputs of an estimate: hmn_packing, hmn_attention, hmn_cache;
- * and keys: hmn_metric_key, hmn_reason_key). Zero is the default of every field, so NULL, an
- * initialized struct and an older, shorter struct mean the same. An unknown flag bit, or a byte other
- * than zero past the fields that this library knows, is HMN_E_UNKNOWN_FLAG: a request is never ignored.
+ * hmn_spill_options, hmn_spill_sample; the inputs of an estimate: hmn_packing, hmn_attention,
+ * hmn_cache; and keys: hmn_metric_key, hmn_reason_key). Zero is the default of every field, so
+ * NULL, an initialized struct and an older, shorter struct mean the same. An unknown flag bit, or a
+ * byte other than zero past the fields that this library knows, is HMN_E_UNKNOWN_FLAG: a request is
+ * never ignored.
  *
- * Results (all other structs). Only struct_size is read. It must be a multiple of 8, from the
- * struct's ..._SIZE_V1 to 65536, else the call returns HMN_E_STRUCT_SIZE and writes nothing. On HMN_OK
- * every byte up to struct_size is written and none past it; a field whose bit in `present` is clear is
- * zero, and no bit is set for a field past struct_size. On any other status all bytes after
- * struct_size are zero. A handle that could not be created is NULL, a count that could not be taken 0.
+ * Results (all other structs). The call reads only struct_size. It must be a multiple of 8, from
+ * the struct's ..._SIZE_V1 to 65536; otherwise the call returns HMN_E_STRUCT_SIZE and writes
+ * nothing. On HMN_OK, every byte up to struct_size is written, and none past it. A field whose bit
+ * in `present` is clear is zero, and no bit is set for a field past struct_size. On any other
+ * status, all bytes after the struct_size field are zero. A handle that could not be created is
+ * NULL, and a count that could not be determined is 0.
  *
- * Presence bits. A field's bit is HMN_<struct>_HAS_<field>, a number of 64 bits, hmn_fields. The same bits
- * are in `present` of a result, in `fields` of a request and in `field` of a diagnostic.
+ * Presence bits. The bit of a field is HMN_<struct>_HAS_<field>, a 64-bit number of type
+ * hmn_fields. The same bits are used in `present` of a result, in `fields` of a request and in
+ * `field` of a diagnostic.
  *
- * hmn_error. The last argument of every function that returns hmn_status; may be NULL. Every call writes
- * it, also on HMN_OK (status 0, empty message). With a wrong error->struct_size the call does nothing and
- * returns HMN_E_STRUCT_SIZE. No "last error" is kept anywhere. A message names an argument or field as it
- * is called here ("capacity: 100000 is above 65536"); its wording is no part of the interface.
+ * hmn_error. It is the last argument of every function that returns hmn_status, and may be NULL.
+ * Every call writes it, also on HMN_OK (status 0, empty message). If error->struct_size is wrong,
+ * the call does nothing and returns HMN_E_STRUCT_SIZE. No "last error" is kept anywhere. A message
+ * names an argument or field as in the call ("capacity: 100000 is above 65536"); its wording is not
+ * part of the interface.
  *
- * Devices and lists. An argument `device_index` is the index of a device in its context, as in
- * hmn_device.index, also where the function reads a snapshot (hmn_snapshot_find_...). An argument
- * `position` counts the entries of a list from 0, and changes from one snapshot to the next
- * (hmn_snapshot_..._at). Snapshots and inputs are const, other handles are not.
+ * Devices and lists. The argument `device_index` is the index of a device in its context, as in
+ * hmn_device.index, also for functions that read a snapshot (hmn_snapshot_find_...). The argument
+ * `position` counts the entries of a list from 0, and differs between snapshots
+ * (hmn_snapshot_..._at). Snapshots and inputs are const; other handles are not.
  *
- * Strings are written to (buffer, capacity, *needed): valid UTF-8, terminated; *needed (may be NULL)
- * counts the terminator. A buffer that is too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed.
- * NULL with capacity 0 queries the size and gives HMN_OK. Invalid UTF-8 is replaced with U+FFFD.
- * char[N] fields are terminated UTF-8, cut at a code point when too long, with HMN_NOTE_TRUNCATED.
- * Strings that a caller passes are terminated UTF-8, copied before the call returns. In a path every
- * byte is passed to the system as it is, except on Windows; in a label invalid UTF-8 is replaced.
+ * Strings are written to (buffer, capacity, *needed) as valid, terminated UTF-8; *needed (may be
+ * NULL) includes the terminator. If the buffer is too small, the call returns HMN_E_BUFFER and sets
+ * buffer[0] = 0 and *needed. NULL with capacity 0 queries the size and returns HMN_OK. Invalid
+ * UTF-8 is replaced with U+FFFD. char[N] fields are terminated UTF-8; a longer text is cut at a
+ * code point, with HMN_NOTE_TRUNCATED. Strings that a caller passes are terminated UTF-8, and are
+ * copied before the call returns. The bytes of a path are passed to the system unchanged, except on
+ * Windows; in a label, invalid UTF-8 is replaced.
  *
  * Numbers. Bytes are exact. An unknown value is absent: its bit in `present` is clear, and the
- * snapshot has a diagnostic with the reason. No value is a sentinel. Enumerations grow: 0 is
- * "unknown", and callers treat a number that they do not know as 0.
+ * snapshot has a diagnostic with the reason. There are no sentinel values. Enumerations grow: 0 is
+ * "unknown", and callers must treat a number that they do not know as 0.
  *
- * Durations are uint64_t nanoseconds in names that end in _ns; HMN_MILLISECONDS(n) converts. In options
- * 0 is the default, HMN_NS_IMMEDIATE is no time at all and HMN_NS_UNLIMITED no limit; any other value
- * below 0.1 ms, 100000, is HMN_E_RANGE: it is most likely a number of another unit. As the argument of a
- * function 0 does not wait, HMN_NS_UNLIMITED waits without a limit, and any other value is allowed.
+ * Durations are uint64_t nanoseconds, in names that end in _ns; HMN_MILLISECONDS(n) converts. In
+ * options, 0 is the default, HMN_NS_IMMEDIATE is no time at all, and HMN_NS_UNLIMITED is no limit;
+ * any other value below 0.1 ms (100000) is HMN_E_RANGE, because it is most likely a number in
+ * another unit. As an argument of a function, 0 does not wait, HMN_NS_UNLIMITED waits without a
+ * limit, and any other value is allowed.
  *
- * Times. Every monotonic_ns is of the clock that hmn_monotonic_ns reads, and can be compared within
- * one boot of one machine. It stops while the machine is suspended; so do deadlines, timeouts,
- * intervals, idle_close_ns and every window_ns. Ages run on: age_ns, stale_ns and max_age_ns are on
- * Linux of CLOCK_BOOTTIME, on macOS of mach_continuous_time, on Windows of QueryPerformanceCounter. A
- * rate between two readings, such as a load or a power, is absent (HMN_REASON_NOT_YET) if the machine
- * was suspended for more than 10 ms between them. Every age_ns counts from the driver's answer to the
- * end of the reading: to the return of a direct reading; in a snapshot, for all records, to its
- * monotonic_ns + duration_ns; to the call of hmn_sampler_latest_pool and hmn_sampler_latest_telemetry.
+ * Times. Every monotonic_ns is a time of the clock that hmn_monotonic_ns reads, and can be compared
+ * within one boot of one machine. This clock stops while the machine is suspended, as do deadlines,
+ * timeouts, intervals, idle_close_ns and every window_ns. Ages continue: age_ns, stale_ns and
+ * max_age_ns use CLOCK_BOOTTIME on Linux, mach_continuous_time on macOS and QueryPerformanceCounter
+ * on Windows. A rate between two readings, such as a load or a power, is absent
+ * (HMN_REASON_NOT_YET) if the machine was suspended for more than 10 ms between them. Every age_ns
+ * counts from the driver's answer to the end of the reading: for a direct reading, to the return of
+ * the call; in a snapshot, for all records, to its monotonic_ns + duration_ns; for
+ * hmn_sampler_latest_pool and hmn_sampler_latest_telemetry, to the call.
  *
- * Threads. Every handle may be used from several threads at once. Only destroy needs exclusive access;
- * it accepts NULL, never waits for a driver, and handles may be destroyed in any order. A struct or
- * buffer that a call writes belongs to it until it returns. hmn_context_create with
- * HMN_CONTEXT_ENVIRONMENT calls getenv: no other thread may call setenv or putenv meanwhile. No other
- * function reads the environment, and none changes it. To stop threads that use a context:
- * hmn_context_cancel, join them, hmn_context_destroy.
+ * Threads. Every handle may be used by several threads at the same time. Only destroy needs
+ * exclusive access; it accepts NULL and never waits for a driver, and handles may be destroyed in
+ * any order. A struct or buffer that a call writes belongs to the call until it returns. With
+ * HMN_CONTEXT_ENVIRONMENT, hmn_context_create calls getenv: no other thread may call setenv or
+ * putenv at that time. No other function reads the environment, and none changes it. To stop
+ * threads that use a context, call hmn_context_cancel, join the threads, and call
+ * hmn_context_destroy.
  *
- * Fork. In a forked child the parent's context, its sampler and its spill detector return
- * HMN_E_FORKED and may be destroyed; snapshots stay readable and trackers usable; a new context works.
+ * Fork. In a forked child, the parent's contexts, samplers and spill detectors return HMN_E_FORKED
+ * and may be destroyed; snapshots stay readable, and trackers usable; a new context works.
  *
- * Signals. No function may be called from a signal handler. The library installs no handlers, prints
- * nothing, does not change the locale, preserves errno, and is not a thread cancellation point.
+ * Signals. No function may be called from a signal handler. The library installs no handlers,
+ * prints nothing, does not change the locale, preserves errno, and is not a thread cancellation
+ * point.
  *
- * Statuses. In addition to the statuses named below, every function can return HMN_E_ARGUMENT (a
- * pointer is NULL that must not be), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's
- * memory is exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, a sampler, a
- * spill detector or a tracker's device, HMN_E_FORKED, HMN_E_LIMIT (no file descriptor or thread is left)
- * and HMN_E_CANCELLED (hmn_context_cancel).
+ * Statuses. In addition to the statuses documented below, every function can return HMN_E_ARGUMENT
+ * (a required pointer is NULL), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's
+ * memory is exhausted) and HMN_E_INTERNAL (a defect of this library). With a context, a sampler, a
+ * spill detector or a tracker of a device, it can also return HMN_E_FORKED, HMN_E_LIMIT (no file
+ * descriptor or thread is left) and HMN_E_CANCELLED (hmn_context_cancel).
  *
- * Versions. @since is the first version that has it; a field, parameter or enumerator without one is as
- * old as its struct, function or enumeration, an enumeration without one of 0.1. From 1.0.0 on all that
- * measures is stable: structs, enumerations and flags grow, and no meaning changes. Sections marked
- * provisional promise the same for each function and struct, but may be superseded: a better function
- * gets another name, and the old one is deprecated. A deprecated function has HMN_DEPRECATED and
- * @deprecated with the version and what to use instead. It stays in this header for at least two minor
- * releases, and in the library for good.
+ * Versions. @since is the first version that has an item; a field, parameter or enumerator without
+ * it is as old as its struct, function or enumeration, and an enumeration without it is as old as
+ * 0.1. From 1.0.0 on, the measuring functions are stable: structs, enumerations and flags grow, and
+ * no meaning changes. Sections marked provisional give the same guarantee for each function and
+ * struct, but may be superseded: a better function gets another name, and the old one is
+ * deprecated. A deprecated function has HMN_DEPRECATED, and @deprecated with the version and the
+ * replacement. It stays in this header for at least two minor releases, and in the library
+ * permanently.
  */
 #ifndef HMN_HYPOMNESIS_H
 #define HMN_HYPOMNESIS_H
 #include <stdint.h>
 
-/* Version of this header. Until 1.0.0 each minor version has a soname of its own, and sizes may still change. */
+/* Version of this header. Until 1.0.0, each minor version has its own soname, and sizes may still
+ * change. */
 #define HMN_VERSION_MAJOR 0
 #define HMN_VERSION_MINOR 1
 #define HMN_VERSION_PATCH 0
@@ -112,7 +123,7 @@
 #else
 #  define HMN_MILLISECONDS(n) ((uint64_t)(n) * 1000000u)
 #endif
-#define HMN_NS_IMMEDIATE 1u                    /* of an option: no time at all */
+#define HMN_NS_IMMEDIATE 1u                    /* in an option: no time at all */
 #define HMN_NS_UNLIMITED (~HMN_MILLISECONDS(0)) /* no limit: all bits set */
 
 #if defined(_WIN32) && !defined(SWIG)
@@ -134,7 +145,7 @@
 #  endif
 #endif
 #define HMN_FN(type) HMN_API type HMN_CALL
-/* Before HMN_FN: warns callers of a function. Define it as empty to get no such warnings. */
+/* Before HMN_FN: warns callers of a function. Define it as empty to disable these warnings. */
 #if !defined(HMN_DEPRECATED)
 #  if defined(SWIG)
 #    define HMN_DEPRECATED(instead)
@@ -151,7 +162,8 @@
 #else
 #  define HMN_NX
 #endif
-/* HMN_INIT(type): initial value of a struct, see "Initialization" above. Not a constant before C++17. */
+/* HMN_INIT(type): initial value of a struct, see "Initialization" above. Not a constant before
+ * C++17. */
 #if defined(__cplusplus)
 #  if __cplusplus >= 201103L || (defined(_MSC_VER) && _MSC_VER >= 1900)
 #    define HMN_INIT(type) \
@@ -179,7 +191,8 @@ typedef struct hmn_spill hmn_spill;
 
 /* ---- status -------------------------------------------------------------------------------- */
 
-/** 0 is success, negative an error; positive numbers are reserved. A number is never reused. */
+/** 0 is success, a negative number is an error; positive numbers are reserved. No number is ever
+ *  reused. */
 typedef int32_t hmn_status;
 /** Set of bits. */
 typedef uint32_t hmn_flags;
@@ -232,7 +245,8 @@ enum {
     HMN_BACKEND_ROCM_SMI = 6,   /* AMD's rocm-smi command, for what the kernel does not report */
     HMN_BACKEND_I915 = 7,       /* Intel's older kernel driver */
     HMN_BACKEND_XE = 8,         /* Intel's newer kernel driver */
-    HMN_BACKEND_DRM = 9,        /* any kernel DRM driver: sysfs, and the fdinfo files of its clients */
+    HMN_BACKEND_DRM = 9,        /* any kernel DRM driver: sysfs, and the fdinfo files of its
+                                 * clients */
     HMN_BACKEND_DXGI = 10,      /* Windows: the adapters, and the caller's memory budget on them */
     HMN_BACKEND_PDH = 11,       /* Windows: the performance counters of adapters and processes */
     HMN_BACKEND_METAL = 12,     /* macOS: Metal and the I/O Registry */
@@ -246,16 +260,16 @@ enum {
 /** Note flags of a result; each bit has one meaning in every struct. */
 enum {
     HMN_NOTE_STALE = 1 << 0,       /* the last known value, age_ns old: the driver did not answer */
-    HMN_NOTE_LOWER_BOUND = 1 << 1, /* at least this much: a part is not visible, or memory that several
-                                    * may share counts once */
+    HMN_NOTE_LOWER_BOUND = 1 << 1, /* at least this much: a part is not visible, or memory that
+                                    * several may share is counted once */
     HMN_NOTE_ESTIMATED = 1 << 2,   /* derived from other values, not measured */
     HMN_NOTE_TRUNCATED = 1 << 3,   /* a char[N] field was cut */
     HMN_NOTE_MIXED = 1 << 4,       /* several backends; `backend` is the first */
     HMN_NOTE_FOREIGN_PID = 1 << 5, /* pid belongs to another PID namespace */
     HMN_NOTE_PARTIAL = 1 << 6,     /* a requested value is missing: see the diagnostics */
     HMN_NOTE_TRACE = 1 << 7,       /* diagnostics: a driver call, recorded by HMN_CONTEXT_TRACE */
-    HMN_NOTE_DIVIDED = 1 << 8      /* devices: its memory is that of its partitions, which are devices
-                                    * of their own */
+    HMN_NOTE_DIVIDED = 1 << 8      /* devices: its memory belongs to its partitions, which are
+                                    * separate devices */
 };
 
 /** Scope of a value. */
@@ -298,16 +312,17 @@ enum {
     HMN_REASON_UNSUPPORTED = 1,    /* not supported by this device, driver or system */
     HMN_REASON_NOT_PRESENT = 2,    /* no such source, device or process */
     HMN_REASON_NOT_UNDERSTOOD = 3, /* present, in a form that this library does not know */
-    HMN_REASON_AMBIGUOUS = 4,      /* what is known has more than one meaning: it determines no value */
+    HMN_REASON_AMBIGUOUS = 4,      /* the known data is ambiguous and determines no value */
     HMN_REASON_NOT_PERMITTED = 5,  /* the system or the driver refused */
-    HMN_REASON_NOT_YET = 6,        /* a later reading has it: it is not read at every interval, or is
-                                    * the difference of two readings */
+    HMN_REASON_NOT_YET = 6,        /* known after a later reading: it is not read at every interval,
+                                    * or is the difference of two readings */
     HMN_REASON_ASLEEP = 7,         /* a reading would wake the device, or keep it awake */
     HMN_REASON_LOST = 8,           /* the device is gone */
     HMN_REASON_TIMED_OUT = 9,      /* the driver did not answer within the deadline */
     HMN_REASON_FAILED = 10,        /* a driver, a tool or the system returned an error */
-    HMN_REASON_IMPLAUSIBLE = 11,   /* the driver returned a value that cannot be */
-    HMN_REASON_LIMIT = 12          /* a limit of this library, or of the host's memory, was reached */
+    HMN_REASON_IMPLAUSIBLE = 11,   /* the driver returned an impossible value */
+    HMN_REASON_LIMIT = 12          /* a limit of this library, or of the host's memory, was
+                                    * reached */
 };
 
 /* ---- error ----------------------------------------------------------------------------------- */
@@ -320,7 +335,7 @@ typedef struct hmn_error {
     hmn_flags notes;        /* HMN_NOTE_*: HMN_NOTE_TRUNCATED: the message was cut */
     uint32_t backend;       /* HMN_BACKEND_*: the one that failed; 0: this library */
     uint32_t reason;        /* HMN_REASON_*: why the value is missing, as in a diagnostic;
-                             * HMN_REASON_UNKNOWN also where the call itself was wrong */
+                             * HMN_REASON_UNKNOWN also if the call itself was wrong */
     uint32_t native_domain; /* HMN_NATIVE_*: domain of native_code */
     int32_t native_code;    /* as the system, driver or tool returned it */
     uint32_t reserved0;
@@ -343,9 +358,10 @@ HMN_FN(const char *) hmn_version_string(void) HMN_NX;
 HMN_FN(uint32_t) hmn_feature(uint32_t feature) HMN_NX;
 /** Returns 1 if a backend (HMN_BACKEND_*) is compiled in, 0 if not or if unknown. @since 0.1 */
 HMN_FN(uint32_t) hmn_backend_available(uint32_t backend) HMN_NX;
-/** Returns the time of the clock behind every monotonic_ns, in nanoseconds since an unspecified moment
- *  of this boot. It is not set or stepped, and stops while the machine is suspended. Linux:
- *  CLOCK_MONOTONIC; macOS: CLOCK_UPTIME_RAW; Windows: QueryUnbiasedInterruptTimePrecise. @since 0.1 */
+/** Returns the time of the clock that every monotonic_ns uses, in nanoseconds since an unspecified
+ *  time of this boot. The clock is never set or stepped, and stops while the machine is suspended.
+ *  Linux: CLOCK_MONOTONIC; macOS: CLOCK_UPTIME_RAW; Windows: QueryUnbiasedInterruptTimePrecise.
+ *  @since 0.1 */
 HMN_FN(uint64_t) hmn_monotonic_ns(void) HMN_NX;
 /** Returns the name of a status, for instance "HMN_E_RANGE"; "HMN_E_?" for an unknown number.
  *  Static storage, never NULL. @since 0.1 */
@@ -353,8 +369,8 @@ HMN_FN(const char *) hmn_status_name(hmn_status status) HMN_NX;
 /** Returns the name of a backend, for instance "nvml"; "none" for 0, "unknown" for an unknown
  *  number. Static storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
-/** Returns the name of a reason (HMN_REASON_*), for instance "not_permitted"; "unknown" for 0 and for
- *  an unknown number. Static storage, never NULL. @since 0.1 */
+/** Returns the name of a reason (HMN_REASON_*), for instance "not_permitted"; "unknown" for 0 and
+ *  for an unknown number. Static storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_reason_name(uint32_t reason) HMN_NX;
 
 /* ---- context --------------------------------------------------------------------------------- */
@@ -364,9 +380,9 @@ enum {
     HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi,
                                          * amd-smi, macmon) */
     HMN_CONTEXT_WAKE_DEVICES = 1 << 1,  /* wake sleeping GPUs to read them */
-    HMN_CONTEXT_NO_THREADS = 1 << 2,    /* start no threads: a driver may then block the caller, and a
-                                         * deadline is only checked between driver calls */
-    HMN_CONTEXT_ENVIRONMENT = 1 << 3,   /* read the HMN_* variables now, by getenv (never when
+    HMN_CONTEXT_NO_THREADS = 1 << 2,    /* start no threads: a driver may then block the caller, and
+                                         * a deadline is only checked between driver calls */
+    HMN_CONTEXT_ENVIRONMENT = 1 << 3,   /* read the HMN_* variables now, with getenv (never if
                                          * set-user-id): see "Threads" above */
     HMN_CONTEXT_TRACE = 1 << 4,         /* add each driver call to the snapshot's diagnostics */
     HMN_CONTEXT_RECORD = 1 << 5         /* keep what the backends read: hmn_context_recording */
@@ -377,34 +393,38 @@ typedef struct hmn_context_options {
     uint32_t struct_size;
     hmn_flags flags;           /* HMN_CONTEXT_* */
     /* Durations: see above. IMMEDIATE is HMN_NS_IMMEDIATE, UNLIMITED is HMN_NS_UNLIMITED. */
-    uint64_t deadline_ns;      /* longest that one call may wait for drivers; 0 = 1 s. IMMEDIATE: it
-                                * starts drivers that can block and returns what they answered to an
-                                * earlier call, with HMN_NOTE_STALE, else HMN_E_TIMEOUT; other sources
-                                * and, without threads, all are read at once. UNLIMITED: a call waits
-                                * for as long as a driver hangs. None waits for a driver that has not
-                                * returned from an earlier call's reading */
-    uint64_t stale_ns;         /* oldest value returned instead of HMN_E_TIMEOUT; 0 = 5 s.
-                                * IMMEDIATE: none is. UNLIMITED: one of any age is */
+    uint64_t deadline_ns;      /* longest time that one call may wait for drivers; 0 = 1 s.
+                                * IMMEDIATE: the call starts drivers that can block, and returns
+                                * their answer to an earlier call with HMN_NOTE_STALE, or
+                                * HMN_E_TIMEOUT; other sources and, without threads, all sources are
+                                * read at once. UNLIMITED: a call waits for as long as a driver
+                                * hangs. No call waits for a driver that has not returned from the
+                                * reading of an earlier call */
+    uint64_t stale_ns;         /* maximum age of a value that is returned instead of HMN_E_TIMEOUT;
+                                * 0 = 5 s. IMMEDIATE: no value is. UNLIMITED: a value of any age
+                                * is */
     uint64_t open_deadline_ns; /* longest wait for a vendor library to open, in addition to
-                                * deadline_ns; 0 = 10 s. IMMEDIATE, also for a deadline_ns that is:
-                                * no wait; the opening goes on for later calls. UNLIMITED: a call waits
-                                * until it is open */
-    uint64_t max_age_ns;       /* readings up to this age share one driver call; 0, IMMEDIATE: none do.
-                                * UNLIMITED: each value is read once */
+                                * deadline_ns; 0 = 10 s. IMMEDIATE, here or in deadline_ns: no wait;
+                                * the library continues to open for later calls. UNLIMITED: a call
+                                * waits until it is open */
+    uint64_t max_age_ns;       /* readings up to this age share one driver call; 0, IMMEDIATE: no
+                                * reading is shared. UNLIMITED: each value is read once */
     uint64_t idle_close_ns;    /* a vendor library whose GPU may sleep is shut down this long after
-                                * the last reading; 0 = 2 s. IMMEDIATE: at its end. UNLIMITED: never,
-                                * and readings keep such a GPU awake */
+                                * the last reading; 0 = 2 s. IMMEDIATE: at the end of the reading.
+                                * UNLIMITED: never, so readings keep such a GPU awake */
     uint64_t rescan_ns;        /* longest time between scans of all processes for GPU clients, if
-                                * rescan_percent suffices; known clients are read each time; 0 = 2 s.
-                                * IMMEDIATE: each reading scans all. UNLIMITED: each process is scanned
-                                * when first seen, and one that uses a GPU later is missed */
+                                * rescan_percent suffices; known clients are always read; 0 = 2 s.
+                                * IMMEDIATE: each reading scans all processes. UNLIMITED: each
+                                * process is scanned when it is first seen; one that uses a GPU
+                                * later is missed */
     uint64_t backends_off;     /* bit n disables backend n (HMN_BACKEND_*) */
-    uint32_t rescan_percent;   /* most processor time for those scans, in percent of a core, after the
-                                * first; 0 = 2; 100 or more: without a limit. If it takes longer than
-                                * rescan_ns to scan all, what they find is HMN_NOTE_LOWER_BOUND, and a
-                                * diagnostic has the age of the oldest scan */
+    uint32_t rescan_percent;   /* maximum processor time for these scans, in percent of a core,
+                                * after the first scan; 0 = 2; 100 or more: no limit. If scanning
+                                * all processes takes longer than rescan_ns, the results have
+                                * HMN_NOTE_LOWER_BOUND, and a diagnostic has the age of the oldest
+                                * scan */
     uint32_t device_classes;   /* bit n lists devices of class n (HMN_DEVICE_CLASS_*); 0 = GPUs.
-                                * Devices of other classes are as if they were not there */
+                                * Devices of other classes are ignored */
 } hmn_context_options;
 
 /** Paths that replace the defaults. With HMN_CONTEXT_ENVIRONMENT the variable in brackets has the
@@ -431,7 +451,8 @@ enum {
     HMN_RUN_STATE_ASLEEP = 2,     /* runtime suspended; only identity and totals are known */
     HMN_RUN_STATE_LOST = 3,       /* was present and is gone */
     HMN_RUN_STATE_UNREADABLE = 4, /* present, and returns errors */
-    HMN_RUN_STATE_HUNG = 5,       /* a driver call has not returned: it hangs, or still starts the device */
+    HMN_RUN_STATE_HUNG = 5,       /* a driver call has not returned: it hangs, or is still starting
+                                   * the device */
     HMN_RUN_STATE_ABSENT = 6,     /* not on this machine */
     HMN_RUN_STATE_OFF = 7         /* disabled by the context or not compiled in */
 };
@@ -447,50 +468,52 @@ typedef struct hmn_backend_info {
     hmn_status status;      /* HMN_OK, or why it is not usable */
     uint32_t native_domain; /* HMN_NATIVE_* */
     int32_t native_code;    /* as the system, driver or tool returned it */
-    char version[96];       /* of the driver or tool */
+    char version[96];       /* version of the driver or tool */
     uint32_t reserved0;
     char message[256];      /* why it is not usable, and the remedy; "" when it is */
 } hmn_backend_info;
 
 /** Creates a context. Calls no driver and starts no thread.
- *  HMN_E_UNKNOWN_FLAG: an unknown flag or class. HMN_E_RANGE: a duration below 0.1 ms, see "Durations" above.
- *  HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
- *  compiled in, or the file that they need next to the library is missing or of another build.
- *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, hmn_context_set_path would refuse a variable's value.
+ *  HMN_E_UNKNOWN_FLAG: an unknown flag or class. HMN_E_RANGE: a duration below 0.1 ms, see
+ *  "Durations" above. HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD is set, and recordings are not compiled
+ *  in, or the file that they need next to the library is missing or from another build.
+ *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, hmn_context_set_path would refuse a variable's
+ *  value.
  *  *out is owned by the caller: hmn_context_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_create(const hmn_context_options *options, hmn_context **out, hmn_error *error) HMN_NX;
 /** Sets a path to read from. `path` is HMN_PATH_*; `value` is an absolute path, or NULL for the
- *  default; it is copied. Whether it exists is checked at the first reading.
+ *  default; it is copied. The first reading checks whether the path exists.
  *  HMN_E_ARGUMENT: not absolute, empty, or longer than 4095 bytes. HMN_E_RANGE: unknown HMN_PATH_*.
  *  HMN_E_UNSUPPORTED: its backend is not compiled in; for a simulation also: the file that it needs
- *  next to the library is missing or of another build.
- *  HMN_E_STATE: this context has already made a reading. @since 0.1 */
+ *  next to the library is missing or from another build. HMN_E_STATE: this context has already made
+ *  a reading. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_set_path(hmn_context *context, uint32_t path, const char *value, hmn_error *error) HMN_NX;
-/** Reads the status of a backend (HMN_BACKEND_*), opening it within the deadlines if that was not
- *  tried yet. A backend that is absent, off or failing is HMN_OK here: see state and status.
+/** Reads the status of a backend (HMN_BACKEND_*), and opens it within the deadlines if that was not
+ *  tried yet. For a backend that is absent, off or failing, the call returns HMN_OK: see state and
+ *  status.
  *  HMN_E_RANGE: unknown backend. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_backend(hmn_context *context, uint32_t backend, hmn_backend_info *out, hmn_error *error) HMN_NX;
-/** Writes what the backends of a context with HMN_CONTEXT_RECORD have read so far: files, links,
- *  device numbers, answers of drivers and tools, as a machine file for HMN_PATH_SIMULATION elsewhere.
- *  Kept are the names of programs, of all else numbers and the words that backends look for. Other
- *  words, such as names of users, hosts and containers, paths and titles of processes, are replaced, as
- *  are network addresses, UUIDs, serial numbers and other ids; equal ones by the same replacement. Each
- *  file is kept as last read. Another reading may make it longer: call again on HMN_E_BUFFER. flags:
- *  none yet.
- *  HMN_E_STATE: the context does not record, or reads a simulated machine. HMN_E_LIMIT: more was read
- *  than the 16 MiB that a machine file may have. @since 0.1 */
+/** Writes everything that the backends of a context with HMN_CONTEXT_RECORD have read so far, as a
+ *  machine file for HMN_PATH_SIMULATION elsewhere: files, links, device numbers, and answers of
+ *  drivers and tools. Names of programs are kept; of everything else, only numbers and the words
+ *  that backends look for are kept. Other words, such as names of users, hosts and containers,
+ *  paths and titles of processes, are replaced, as are network addresses, UUIDs, serial numbers and
+ *  other ids; equal ones get the same replacement. Each file is kept as last read. Another reading
+ *  may make the text longer: call again on HMN_E_BUFFER. flags: none yet.
+ *  HMN_E_STATE: the context does not record, or reads a simulated machine. HMN_E_LIMIT: the
+ *  readings exceed the 16 MiB that a machine file may have. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_recording(hmn_context *context, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
-/** Ends the waiting of all calls: until hmn_context_resume, every call of the context, of its samplers,
- *  and of trackers and spill detectors with it, that waits for a driver or a snapshot, or would have
- *  to, returns HMN_E_CANCELLED. Calls that need not wait work: those for the host's memory, those that
- *  files or an earlier reading (max_age_ns) answer, and those without a time to wait. Returns at once;
- *  from any thread, any number of times. With HMN_CONTEXT_NO_THREADS it takes effect between driver
- *  calls.
- *  A driver call in progress goes on, and its answer is kept for later readings; no device is shown as
- *  hung for it. The thread of a sampler goes on: its attempts fail, and count in failed_count.
- *  hmn_context_destroy is not affected. @since 0.1 */
+/** Ends the waiting of all calls. Until hmn_context_resume, every call that waits for a driver or a
+ *  snapshot, or would have to, returns HMN_E_CANCELLED: calls of the context, of its samplers, and
+ *  of trackers and spill detectors with this context. Calls that need not wait still work: calls
+ *  for the host's memory, calls that files or an earlier reading (max_age_ns) answer, and calls
+ *  without a time to wait. Returns at once, and may be called from any thread, any number of times.
+ *  With HMN_CONTEXT_NO_THREADS, it takes effect between driver calls.
+ *  A driver call in progress continues, and its answer is kept for later readings; it does not
+ *  cause a device to be shown as hung. The thread of a sampler continues: its attempts fail, and
+ *  are counted in failed_count. hmn_context_destroy is not affected. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_cancel(hmn_context *context, hmn_error *error) HMN_NX;
-/** Lets calls wait again. HMN_OK also when the context was not cancelled. @since 0.1 */
+/** Allows calls to wait again. Returns HMN_OK even if the context was not cancelled. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_resume(hmn_context *context, hmn_error *error) HMN_NX;
 /** Destroys a context. Never waits for a driver: a hanging call is abandoned, and what it needs
  *  stays valid until it returns. NULL is allowed. @since 0.1 */
@@ -560,31 +583,34 @@ typedef struct hmn_system_memory {
     uint64_t available_bytes;  /* allocatable without swapping (MemAvailable) */
     uint64_t swap_total_bytes;
     uint64_t swap_free_bytes;
-    uint64_t limit_bytes;      /* the lowest memory limit of this process' control groups, on
-                                * Windows of its job objects; absent when none applies */
-    uint64_t limit_used_bytes; /* memory charged to the group or job with that limit, file cache included */
+    uint64_t limit_bytes;      /* the lowest memory limit of this process' control groups, or on
+                                * Windows of its job objects; absent if none applies */
+    uint64_t limit_used_bytes; /* memory charged to the group or job with that limit, file cache
+                                * included */
     uint64_t commit_limit_bytes;
     uint64_t committed_bytes;
-    double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
-                           * of /proc/pressure/memory); absent elsewhere */
-    uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than any
-                            * limit leaves, which includes cache to be given back */
+    double stall_percent; /* share of the last 10 s in which at least one task waited for memory
+                           * (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere */
+    uint64_t usable_bytes; /* memory that can be allocated now: available_bytes, but no more than
+                            * any limit leaves; that includes cache that can be reclaimed */
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (except
- * hmn_system_memory_read, which looks up the control groups each time, and hmn_metric_read). `fields`
- * selects presence bits; 0 selects what each function names, or all. Other fields may be filled as
- * well. If a requested field is missing, HMN_NOTE_PARTIAL is set; if nothing could be read, the call
- * fails. HMN_E_UNKNOWN_FLAG: an unknown bit in fields, or the bit of a field past out->struct_size. */
+ * hmn_system_memory_read, which looks up the control groups each time, and hmn_metric_read).
+ * `fields` selects presence bits; 0 selects the fields that each function names, or all. Other
+ * fields may be filled as well. If a requested field is missing, HMN_NOTE_PARTIAL is set; if
+ * nothing could be read, the call fails. HMN_E_UNKNOWN_FLAG: an unknown bit in fields, or the bit
+ * of a field past out->struct_size. */
 
-/** Reads the host memory of a process in the proc tree in use. fields 0: resident and virtual, the
- *  cheap ones. HMN_E_RANGE: pid is 0.
+/** Reads the host memory of a process in the proc tree in use. fields 0 selects resident and
+ *  virtual, which are cheap. HMN_E_RANGE: pid is 0.
  *  HMN_E_NO_PROCESS: no such process, or a zombie (exited, not waited for).
- *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system has none of the
- *  fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's answer is malformed.
- *  HMN_E_NO_SOURCE: there is no proc tree. @since 0.1 */
+ *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system supports none
+ *  of the fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's answer is
+ *  malformed. HMN_E_NO_SOURCE: there is no proc tree. @since 0.1 */
 HMN_FN(hmn_status) hmn_process_memory_read(hmn_context *context, uint32_t pid, hmn_fields fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
-/** Reads the host memory of the calling process. Otherwise as hmn_process_memory_read. @since 0.1 */
+/** Reads the host memory of the calling process. Otherwise as hmn_process_memory_read.
+ *  @since 0.1 */
 HMN_FN(hmn_status) hmn_process_memory_read_self(hmn_context *context, hmn_fields fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
 /** Reads the host's memory and the limit on this process. HMN_E_PERMISSION, HMN_E_BACKEND: as
  *  hmn_process_memory_read. HMN_E_NO_SOURCE: there is no meminfo. @since 0.1 */
@@ -596,9 +622,9 @@ HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_fields field
 enum {
     HMN_DEVICE_CLASS_UNKNOWN = 0,
     HMN_DEVICE_CLASS_GPU = 1,
-    HMN_DEVICE_CLASS_NPU = 2 /* an accelerator of computations alone, such as neural networks */
+    HMN_DEVICE_CLASS_NPU = 2 /* an accelerator for computations only, such as neural networks */
 };
-/** Form of a device; a partition has that of its parent. */
+/** Form of a device; a partition has the form of its parent. */
 enum {
     HMN_DEVICE_FORM_UNKNOWN = 0,
     HMN_DEVICE_FORM_DISCRETE = 1,
@@ -608,9 +634,10 @@ enum {
 /** Kind of a device's memory. */
 enum {
     HMN_MEMORY_KIND_UNKNOWN = 0,
-    HMN_MEMORY_KIND_DEDICATED = 1, /* memory of its own */
+    HMN_MEMORY_KIND_DEDICATED = 1, /* its own memory */
     HMN_MEMORY_KIND_UNIFIED = 2,   /* allocated from the host's RAM (GB10, Jetson, Apple) */
-    HMN_MEMORY_KIND_COHERENT = 3   /* memory of its own that is also a NUMA node of the host (GH200) */
+    HMN_MEMORY_KIND_COHERENT = 3   /* its own memory, which is also a NUMA node of the host
+                                    * (GH200) */
 };
 #define HMN_DEVICE_HAS_NAME HMN_PRESENCE(0)
 #define HMN_DEVICE_HAS_UUID HMN_PRESENCE(1)
@@ -634,27 +661,29 @@ typedef struct hmn_device {
     hmn_flags notes;           /* HMN_NOTE_* */
     hmn_fields present;        /* HMN_DEVICE_HAS_* */
     uint32_t backend;          /* HMN_BACKEND_* */
-    uint32_t index;            /* in the context: never reused, never renumbered */
+    uint32_t index;            /* index in the context: never reused, never renumbered */
     uint32_t device_class;     /* HMN_DEVICE_CLASS_* */
     uint32_t form;             /* HMN_DEVICE_FORM_* */
     uint32_t state;            /* HMN_RUN_STATE_* */
     uint32_t vendor;           /* HMN_VENDOR_*, a PCI vendor id */
     uint32_t memory_kind;      /* HMN_MEMORY_KIND_* */
-    uint32_t parent_index;     /* the device that this one is a partition of: a MIG instance, an XCP */
+    uint32_t parent_index;     /* the device that this partition belongs to: a MIG instance, an
+                                * XCP */
     uint32_t driver_index;     /* index in the vendor's own tools */
     uint32_t pci_device;       /* PCI device id */
     uint32_t pci_subsystem;    /* subsystem device id << 16 | subsystem vendor id */
     uint32_t render_minor;     /* N of /dev/dri/renderDN */
     uint32_t numa_node;        /* the host's NUMA node that is the device's own memory */
-    uint32_t gpu_instance;     /* MIG */
-    uint32_t compute_instance; /* MIG */
+    uint32_t gpu_instance;     /* number of the MIG GPU instance */
+    uint32_t compute_instance; /* number of the MIG compute instance */
     uint32_t cuda_version_major; /* newest CUDA that the driver supports: 12.4 is 12 and 4 */
     uint32_t cuda_version_minor;       /* of the same version */
     uint32_t compute_capability_major; /* NVIDIA: 9.0 is 9 and 0 */
     uint32_t compute_capability_minor; /* of the same capability */
     uint32_t reserved0;
     uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
-    uint64_t age_ns;           /* time since its driver listed it; of several, the earliest */
+    uint64_t age_ns;           /* time since its driver listed it; with several drivers, since the
+                                * earliest list */
     char name[256];          /* as the vendor writes it: "NVIDIA GeForce RTX 4090" */
     char uuid[96];           /* as the vendor writes it: "GPU-…", "MIG-…" */
     char pci_bus_id[32];     /* "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function */
@@ -662,44 +691,46 @@ typedef struct hmn_device {
     char architecture[32];   /* as the vendor names it: "Hopper", "gfx942" */
 } hmn_device;
 
-/** Asks every source for its devices: the one call, besides a snapshot, that does. *count is the number
- *  of device indexes of this context, which never shrinks; *generation changes when a device is added
- *  to the list, is gone or comes back, so a program that sees another value looks at its devices again;
- *  0: no device was seen yet. Sleep, errors and hanging drivers do not change it. Either may be NULL.
- *  An index belongs to one device for the context's life: NVIDIA's come first in the driver's order,
- *  then other GPUs by PCI address, then partitions, then devices of other classes; later arrivals are
- *  appended; a device that is gone keeps its index with state HMN_RUN_STATE_LOST. HMN_OK and 0 devices:
- *  there certainly is none. A vendor's library that is not installed, or a driver that is not loaded,
- *  has none. The other functions use the list of the last scan, and ask no source whether it still
- *  holds; only in a context that has never scanned do they scan first. A scan that fails changes
- *  nothing: the previous list and its generation stay. Where no device is known and a source failed,
- *  the call returns its failure, as does every reading of one device: HMN_E_TIMEOUT: a driver did not
- *  answer. HMN_E_BACKEND: a driver or its library is broken, or they do not match. HMN_E_PERMISSION:
- *  the system refused. HMN_E_NO_SOURCE: there is no machine file. HMN_E_ARGUMENT: it is malformed.
- *  @since 0.1 */
+/** Asks every source for its devices; apart from snapshots, no other call does. *count is the
+ *  number of device indexes of this context, and never shrinks. *generation changes when a device
+ *  is added to the list, is gone or comes back, so a program that finds another value should read
+ *  its devices again; 0: no device was seen yet. Sleep, errors and hanging drivers do not change
+ *  it. Either may be NULL.
+ *  An index belongs to one device for the lifetime of the context. NVIDIA's devices come first, in
+ *  the driver's order, then other GPUs by PCI address, then partitions, then devices of other
+ *  classes; devices that arrive later are appended. A device that is gone keeps its index, with
+ *  state HMN_RUN_STATE_LOST. HMN_OK and 0 devices: there are certainly none. A vendor library that
+ *  is not installed, or a driver that is not loaded, has no devices.
+ *  The other functions use the list of the last scan, and do not ask the sources whether it is
+ *  still valid; they scan only in a context that has never scanned. A scan that fails changes
+ *  nothing: the previous list and its generation stay. If no device is known and a source failed,
+ *  the call returns that failure, as does every reading of one device: HMN_E_TIMEOUT: a driver did
+ *  not answer. HMN_E_BACKEND: a driver or its library is broken, or they do not match.
+ *  HMN_E_PERMISSION: the system refused. HMN_E_NO_SOURCE: there is no machine file. HMN_E_ARGUMENT:
+ *  it is malformed. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_scan(hmn_context *context, uint32_t *count, uint64_t *generation, hmn_error *error) HMN_NX;
-/** Finds the index of the device with a key: "uuid:GPU-…",
- *  "pci:0000:01:00.0" (the domain may be left out or have 8 digits, letters in either case),
- *  "luid:<hex>", "render:<minor>", "driver:<vendor>:<the vendor's index>".
- *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device of the last scan
- *  has the key; for one that may have been added, scan and ask again.
- *  Where a device that could not be asked may have it, HMN_E_DEVICE_LOST: it is lost. HMN_E_ASLEEP: it
- *  sleeps. Otherwise as hmn_device_scan, also where that scan could not ask a source that may have the
- *  device. @since 0.1 */
+/** Finds the index of the device with a key: "uuid:GPU-…", "pci:0000:01:00.0" (the domain may be
+ *  left out or have 8 digits, letters in either case), "luid:<hex>", "render:<minor>",
+ *  "driver:<vendor>:<the vendor's index>".
+ *  HMN_E_ARGUMENT: unknown kind of key, or malformed value. HMN_E_NO_DEVICE: no device of the last
+ *  scan has the key; if the device may have been added since, scan and try again.
+ *  If a device that could not be queried may have the key: HMN_E_DEVICE_LOST: it is lost.
+ *  HMN_E_ASLEEP: it sleeps. Otherwise as hmn_device_scan, also if that scan could not query a
+ *  source that may have the device. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
-/** Reads the identity of a device as of the last scan, age_ns ago; its state may be of a later reading.
- *  A device that is lost or asleep is HMN_OK: see state.
- *  HMN_E_NO_DEVICE: unknown index: scan and ask again. Otherwise as hmn_device_scan. @since 0.1 */
+/** Reads the identity of a device as of the last scan, age_ns ago; its state may be from a later
+ *  reading. For a device that is lost or asleep, the call returns HMN_OK: see state.
+ *  HMN_E_NO_DEVICE: unknown index; scan and try again. Otherwise as hmn_device_scan. @since 0.1 */
 HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_device *out, hmn_error *error) HMN_NX;
 
-/* ---- devices: memory --------------------------------------------------------------------------- */
+/* ---- devices: memory ------------------------------------------------------------------------- */
 
-/** Kind of a memory pool; a device has at most one of each, which may have parts. An APU has VRAM and
- *  HOST, a unified GPU only UNIFIED. */
+/** Kind of a memory pool. A device has at most one pool of each kind, and a pool may have parts. An
+ *  APU has VRAM and HOST; a unified GPU has only UNIFIED. */
 enum {
     HMN_POOL_MAIN = 0,         /* in requests: the pool that allocations come from */
     HMN_POOL_VRAM = 1,         /* the device's own memory */
-    HMN_POOL_VRAM_VISIBLE = 2, /* the part of it that the host can address */
+    HMN_POOL_VRAM_VISIBLE = 2, /* the part of the device's own memory that the host can address */
     HMN_POOL_HOST = 3,         /* host RAM mapped for the device (GTT, WDDM shared) */
     HMN_POOL_UNIFIED = 4,      /* host RAM that the device allocates from as its own */
     HMN_POOL_STOLEN = 5        /* host RAM reserved by firmware */
@@ -722,33 +753,35 @@ typedef struct hmn_pool {
     uint32_t kind;       /* HMN_POOL_*, never MAIN */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
     uint32_t is_main;    /* 1: allocations come from this pool; 0 for each part */
-    uint32_t instance;   /* 0: the whole pool; its parts, such as the memory of each tile, count from 1 */
+    uint32_t instance;   /* 0: the whole pool; its parts, such as the memory of each tile, count
+                          * from 1 */
     uint64_t total_bytes;
     uint64_t free_bytes;
-    uint64_t used_bytes;     /* without reserved_bytes where that is known; else with it */
+    uint64_t used_bytes;     /* without reserved_bytes if that is known; otherwise including it */
     uint64_t reserved_bytes; /* held by driver and firmware, included in total_bytes:
                               * total = reserved + free + used */
-    uint64_t usable_bytes;   /* best estimate of what can be allocated now: what is free, but no more
-                              * than what is left of the budget, and of the host's usable memory
-                              * where the pool is a part of it; all of it while the device sleeps.
-                              * Of a pool with parts their sum, which one allocation may not get.
-                              * Absent if stale, and on a device that is divided into partitions */
+    uint64_t usable_bytes;   /* best estimate of the memory that can be allocated now: the free
+                              * memory, but no more than is left of the budget and, if the pool is
+                              * part of the host's memory, of the host's usable memory; the total
+                              * while the device sleeps. For a pool with parts, their sum, which one
+                              * allocation may not get. Absent if stale, and on a device that is
+                              * divided into partitions */
     uint64_t budget_bytes;   /* what a policy grants this process */
     uint64_t unattributed_bytes; /* used, and owned by no visible process; only in snapshots that
                                   * collect processes */
     uint64_t age_ns;             /* time since the driver's answer */
 } hmn_pool;
-/** Reads one memory pool of a device; `kind` is HMN_POOL_*, `instance` 0 for the whole pool or the
- *  number of one of its parts, from 1; `fields` as for all direct readings; 0: all
- *  but unattributed_bytes. No source is queried for fields that are not wanted.
- *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown bit
- *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device
- *  has no such pool or part, or its driver does not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP,
- *  HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND, HMN_E_NO_SOURCE (the driver is gone): as named, and
- *  as hmn_device_scan. @since 0.1 */
+/** Reads one memory pool of a device; `kind` is HMN_POOL_*, and `instance` is 0 for the whole pool
+ *  or the number of one of its parts, from 1; `fields` as for all direct readings; 0 selects all
+ *  but unattributed_bytes. No source is queried for fields that are not requested.
+ *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown
+ *  bit in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot provides. HMN_E_UNSUPPORTED:
+ *  the device has no such pool or part, or its driver does not report it. HMN_E_DEVICE_LOST,
+ *  HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND, HMN_E_NO_SOURCE (the driver is
+ *  gone): as named, and as hmn_device_scan. @since 0.1 */
 HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, uint32_t instance, hmn_fields fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
-/* ---- devices: load, temperature, power --------------------------------------------------------- */
+/* ---- devices: load, temperature, power ------------------------------------------------------- */
 
 #define HMN_TELEMETRY_HAS_GPU_BUSY HMN_PRESENCE(0)
 #define HMN_TELEMETRY_HAS_MEMORY_BUSY HMN_PRESENCE(1)
@@ -790,7 +823,7 @@ typedef struct hmn_telemetry {
     uint32_t device_index;
     uint32_t core_clock_mhz;
     uint32_t memory_clock_mhz;
-    uint32_t fan_percent; /* of the fan's highest speed; may exceed 100 */
+    uint32_t fan_percent; /* share of the fan's highest speed; may exceed 100 */
     uint32_t fan_rpm;
     uint32_t pcie_generation; /* current generation of the link */
     uint32_t pcie_width;      /* lanes in use now */
@@ -820,10 +853,10 @@ HMN_FN(hmn_status) hmn_telemetry_read(hmn_context *context, uint32_t device_inde
 
 /* ---- devices: metrics ------------------------------------------------------------------------ */
 
-/** Metric: one number of a device. A metric is what hmn_telemetry has no field for, or one instance of
- *  what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances are
- *  part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in `count`; all others
- *  are in `value`. */
+/** Metric: one number of a device. A metric is a value for which hmn_telemetry has no field, or one
+ *  instance of a value that it has (each sensor, each fan, each clock). Numbers are appended; unit,
+ *  kind and instances are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. A "count"
+ *  is a whole number, in `count`; all other metrics are in `value`. */
 enum {
     HMN_METRIC_UNKNOWN = 0,
     HMN_METRIC_ENGINE_BUSY_NS = 1,         /* count, ns, counter; instance: HMN_ENGINE_* */
@@ -851,8 +884,8 @@ enum {
     HMN_METRIC_LINK_RX_BYTES = 63,         /* count, counter; link to other devices, from 1 */
     HMN_METRIC_LINK_TX_BYTES = 64          /* count, counter; link to other devices, from 1 */
 };
-/* Instances. 0 is always the whole device, or an instance that the source does not name; what is
- * numbered (fans, links) counts from 1. */
+/* Instances. 0 is always the whole device, or an instance that the source does not name; numbered
+ * instances (fans, links) count from 1. */
 
 /** Engine of a device: instance of HMN_METRIC_ENGINE_*. */
 enum {
@@ -928,7 +961,8 @@ enum {
     HMN_REMAPPED_PENDING = 3,     /* 1: a reset will replace rows, 0: none pending */
     HMN_REMAPPED_FAILED = 4       /* 1: a row could not be replaced, 0: none */
 };
-/** What a metric's number does; it says how to show it, and whether to take differences. */
+/** Kind of a metric's number. It determines how to show the number, and whether to take
+ *  differences. */
 enum {
     HMN_NUMBER_KIND_UNKNOWN = 0,
     HMN_NUMBER_KIND_GAUGE = 1,    /* rises and falls */
@@ -962,30 +996,30 @@ typedef struct hmn_metric {
     uint64_t window_ns; /* time over which value is averaged */
     uint64_t age_ns;    /* time since the driver's answer */
 } hmn_metric;
-/** Reads one metric of a device, including those that are slow (HMN_SNAPSHOT_SLOW). A snapshot
- *  with HMN_COLLECT_METRICS reads all metrics at about the cost of a few.
- *  HMN_E_RANGE: unknown HMN_METRIC_*. HMN_E_ARGUMENT: an instance of a metric that has none; key is
- *  NULL. HMN_E_UNSUPPORTED: the device has no such metric or instance, or
- *  its driver does not report it. Otherwise as hmn_pool_read. @since 0.1 */
+/** Reads one metric of a device, even one that is slow to read (HMN_SNAPSHOT_SLOW). A snapshot with
+ *  HMN_COLLECT_METRICS reads all metrics at about the cost of a few.
+ *  HMN_E_RANGE: unknown HMN_METRIC_*. HMN_E_ARGUMENT: an instance of a metric that has no
+ *  instances; key is NULL. HMN_E_UNSUPPORTED: the device has no such metric or instance, or its
+ *  driver does not report it. Otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, const hmn_metric_key *key, hmn_fields fields, hmn_metric *out, hmn_error *error) HMN_NX;
-/** Returns the metric with the next number, or 0 after the last: lists the metrics that this library
- *  knows, from hmn_metric_next(0) on. @since 0.1 */
+/** Returns the metric with the next number, or 0 after the last one. Start with hmn_metric_next(0)
+ *  to list the metrics that this library knows. @since 0.1 */
 HMN_FN(uint32_t) hmn_metric_next(uint32_t metric) HMN_NX;
-/** Returns what a metric's number does (HMN_NUMBER_KIND_*); HMN_NUMBER_KIND_UNKNOWN for an unknown
- *  number. @since 0.1 */
+/** Returns the kind of a metric's number (HMN_NUMBER_KIND_*); HMN_NUMBER_KIND_UNKNOWN for an
+ *  unknown number. @since 0.1 */
 HMN_FN(uint32_t) hmn_metric_kind(uint32_t metric) HMN_NX;
-/** Returns the name of a metric, for instance "temperature"; "unknown" for an unknown number. Static
- *  storage, never NULL. @since 0.1 */
+/** Returns the name of a metric, for instance "temperature"; "unknown" for an unknown number.
+ *  Static storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_metric_name(uint32_t metric) HMN_NX;
 /** Returns the unit of a metric, for instance "W"; "" if it has none or is unknown. Static storage,
  *  never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_metric_unit(uint32_t metric) HMN_NX;
-/** Returns the name of a metric's instance, for instance "hotspot"; "" if it has none: the instance of
- *  the whole device, a numbered one (fans, links), or an unknown number. Static storage, never NULL.
- *  @since 0.1 */
+/** Returns the name of a metric's instance, for instance "hotspot"; "" if it has no name: the
+ *  instance of the whole device, a numbered instance (fans, links), or an unknown number. Static
+ *  storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_metric_instance_name(uint32_t metric, uint32_t instance) HMN_NX;
 
-/* ---- one process on one device ------------------------------------------------------------------ */
+/* ---- one process on one device --------------------------------------------------------------- */
 
 /** Kinds of work of a process on a device. */
 enum { HMN_USAGE_KIND_COMPUTE = 1 << 0, HMN_USAGE_KIND_GRAPHICS = 1 << 1, HMN_USAGE_KIND_MEDIA = 1 << 2 };
@@ -1029,20 +1063,21 @@ typedef struct hmn_usage {
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
     uint32_t name_state; /* HMN_NAME_STATE_* */
     uint32_t uid;        /* effective user id */
-    uint32_t gpu_instance;     /* MIG */
-    uint32_t compute_instance; /* MIG */
+    uint32_t gpu_instance;     /* number of the MIG GPU instance */
+    uint32_t compute_instance; /* number of the MIG compute instance */
     uint32_t reserved0;
-    uint64_t start_unix_ns;    /* start time, for people: see process_key. Of an exited
-                                * process: start of the driver's accounting */
-    uint64_t used_bytes;       /* main value, accounted as `accounting`; of an integrated device all of
-                                * its memory, host_pool_bytes included */
+    uint64_t start_unix_ns;    /* start time, for display: see process_key. For an exited process:
+                                * start of the driver's accounting */
+    uint64_t used_bytes;       /* main value, accounted as in `accounting`; for an integrated device
+                                * all of its memory, including host_pool_bytes */
     uint64_t resident_bytes;
     uint64_t committed_bytes;
     uint64_t allocated_bytes;
-    uint64_t shared_bytes; /* what other processes hold as well; it and purgeable_bytes may be more
-                            * than used_bytes where the driver counts them resident or not */
+    uint64_t shared_bytes; /* memory that other processes hold as well; it and purgeable_bytes may
+                            * exceed used_bytes if the driver counts them whether they are resident
+                            * or not */
     uint64_t purgeable_bytes;
-    uint64_t evicted_bytes;       /* belongs in device memory, and is not there now */
+    uint64_t evicted_bytes;       /* belongs in device memory, but is not there now */
     uint64_t host_pool_bytes;     /* host RAM mapped for the device (GTT, WDDM shared) */
     uint64_t host_resident_bytes; /* RSS: the same in each row of this pid */
     uint64_t budget_bytes;
@@ -1052,34 +1087,34 @@ typedef struct hmn_usage {
     uint64_t age_ns;    /* time since the driver's answer */
     uint64_t peak_used_bytes; /* highest use, as the driver accounts it at each allocation (NVIDIA's
                                * accounting mode), never sampled */
-    uint64_t process_key; /* opaque: identifies the process in every context, whatever its pid was
-                           * used for before and however the clock is set, among readers in one PID
-                           * namespace. Absent for a process of another one, an exited process, and
-                           * where the system does not identify its boot (a copied proc tree) */
+    uint64_t process_key; /* opaque: identifies the process in every context, even if its pid is
+                           * reused or the clock is set, for all readers in one PID namespace.
+                           * Absent for a process of another PID namespace, for an exited process,
+                           * and if the system does not identify its boot (a copied proc tree) */
 } hmn_usage;
-/** Reads what a process uses on a device. `pid` is the driver's (for NVML in this process' PID
- *  namespace, or in the host's where the driver does not translate).
+/** Reads the usage of one process on a device. `pid` is the pid that the driver reports (for NVML
+ *  in this process' PID namespace, or in the host's if the driver does not translate it).
  *  A process that the driver no longer lists, but still accounts for, has peak_used_bytes and no
  *  used_bytes.
- *  Load is the driver's own over the last two seconds (NVIDIA), else the difference to an earlier
- *  reading of the process, some of which are kept: the first call has none.
+ *  The load is the driver's own value over the last two seconds (NVIDIA), or the difference to an
+ *  earlier reading of the process; some earlier readings are kept, and the first call has no load.
  *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver does not list the process on the device.
  *  Otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_fields fields, hmn_usage *out, hmn_error *error) HMN_NX;
-/** Reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
- *  reliably contains the caller; otherwise (a list of host pids read inside a container) the call
- *  returns HMN_E_NO_SOURCE. Name, start time, owner, host memory and what takes another driver call
- *  (NVIDIA's load and peak) are left out, here and in hmn_snapshot_find_self. Otherwise as hmn_pool_read.
- *  @since 0.1 */
+/** Reads the usage of the calling process on a device. 0 bytes is reported only if the driver's
+ *  list reliably contains the caller; otherwise (a list of host pids read inside a container) the
+ *  call returns HMN_E_NO_SOURCE. Name, start time, owner, host memory and values that need another
+ *  driver call (NVIDIA's load and peak) are left out, here and in hmn_snapshot_find_self. Otherwise
+ *  as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_fields fields, hmn_usage *out, hmn_error *error) HMN_NX;
 
-/* ---- one control group on one device ------------------------------------------------------------ */
+/* ---- one control group on one device --------------------------------------------------------- */
 
 #define HMN_GROUP_HAS_USED HMN_PRESENCE(0)
 #define HMN_GROUP_HAS_LIMIT HMN_PRESENCE(1)
 enum { HMN_GROUP_SIZE_V1 = 48 };
-/** Memory of one device that one control group holds (a container, a session or a service). No group
- *  of a snapshot contains another, so that used_bytes may be summed. Result. @since 0.1 */
+/** Memory of one device that one control group holds (a container, a session or a service). No
+ *  group of a snapshot contains another, so used_bytes can be summed. Result. @since 0.1 */
 typedef struct hmn_group {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_* */
@@ -1087,37 +1122,38 @@ typedef struct hmn_group {
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
     uint64_t used_bytes;  /* VRAM held by the group's processes */
-    uint64_t limit_bytes; /* the lowest limit of the group and of those that contain it, which they may
-                           * share with others; absent: none, or not readable */
+    uint64_t limit_bytes; /* the lowest limit of the group and of the groups that contain it, which
+                           * they may share with others; absent: none, or not readable */
     uint64_t age_ns;      /* time since the kernel was queried */
 } hmn_group;
 
-/* ---- snapshot ------------------------------------------------------------------------------------
- * One consistent, immutable set of readings. `i` is a position in a snapshot's list, from 0; it is not
- * a device_index. */
+/* ---- snapshot -----------------------------------------------------------------------------------
+ * One consistent, immutable set of readings. `i` is a position in a snapshot's list, from 0; it is
+ * not a device_index. */
 
 /** What a snapshot collects. */
 enum {
     HMN_COLLECT_MEMORY = 1 << 0,    /* the caller's host memory: resident and virtual */
     HMN_COLLECT_SYSTEM = 1 << 1,    /* the host's memory */
     HMN_COLLECT_DEVICES = 1 << 2,   /* identity of the devices (implied by the following) */
-    HMN_COLLECT_POOLS = 1 << 3,     /* their memory */
-    HMN_COLLECT_SELF = 1 << 4,      /* what the caller uses on each */
-    HMN_COLLECT_PROCESSES = 1 << 5, /* what every process uses on each */
+    HMN_COLLECT_POOLS = 1 << 3,     /* memory of the devices */
+    HMN_COLLECT_SELF = 1 << 4,      /* usage of the caller on each device */
+    HMN_COLLECT_PROCESSES = 1 << 5, /* usage of every process on each device */
     HMN_COLLECT_TELEMETRY = 1 << 6, /* load, temperature, power */
     HMN_COLLECT_METRICS = 1 << 7,   /* every metric that the sources report */
-    HMN_COLLECT_GROUPS = 1 << 8     /* what every control group uses on each */
+    HMN_COLLECT_GROUPS = 1 << 8     /* usage of every control group on each device */
 };
 /** Scope and cost of a snapshot. */
 enum {
     HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* only the device device_index */
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* only the usage rows of pid */
-    HMN_SNAPSHOT_SLOW = 1 << 2,        /* also metrics that take more than a few milliseconds; they
-                                        * are read last and delay nothing else */
-    HMN_SNAPSHOT_QUICK = 1 << 3,       /* without values that take the driver milliseconds (of
-                                        * NVIDIA's the energy, the highest clocks and the load of each
-                                        * process): HMN_REASON_NOT_YET. Not with HMN_SNAPSHOT_SLOW */
-    HMN_SNAPSHOT_PARTS = 1 << 4        /* also lists the parts of pools: see hmn_pool.instance */
+    HMN_SNAPSHOT_SLOW = 1 << 2,        /* include metrics that take more than a few milliseconds;
+                                        * they are read last and delay nothing else */
+    HMN_SNAPSHOT_QUICK = 1 << 3,       /* leave out values that take the driver milliseconds (for
+                                        * NVIDIA the energy, the highest clocks and the load of each
+                                        * process): HMN_REASON_NOT_YET. Not with
+                                        * HMN_SNAPSHOT_SLOW */
+    HMN_SNAPSHOT_PARTS = 1 << 4        /* also list the parts of pools: see hmn_pool.instance */
 };
 enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 32 };
 /** Options of hmn_snapshot_take. Input; NULL means every default. @since 0.1 */
@@ -1136,22 +1172,23 @@ enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 80 };
 typedef struct hmn_snapshot_info {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_PARTIAL: a requested value is missing;
-                        * HMN_NOTE_LOWER_BOUND: so may devices be, or all values of one: what is
-                        * counted or added up over them is a minimum */
+                        * HMN_NOTE_LOWER_BOUND: a device, or all values of one, may be missing, so
+                        * counts and sums over devices are minimums */
     hmn_fields present; /* none yet */
     hmn_flags collect; /* HMN_COLLECT_*: what was requested */
     uint32_t device_count;
     uint32_t pool_count;
     uint32_t usage_count;
     uint32_t diagnostic_count;
-    uint32_t unreadable_process_count; /* processes that the system did not let the caller read, or
-                                        * whose use of a device it did not */
+    uint32_t unreadable_process_count; /* processes that the system did not permit the caller to
+                                        * read, or whose use of a device it did not permit to
+                                        * read */
     uint32_t metric_count;
     uint32_t group_count;
     uint64_t unix_time_ns; /* start time, since 1970 */
     uint64_t monotonic_ns; /* start time: hmn_monotonic_ns */
-    uint64_t duration_ns;  /* time it took */
-    uint64_t device_generation; /* as of hmn_device_scan, of the context's last scan */
+    uint64_t duration_ns;  /* time that the snapshot took */
+    uint64_t device_generation; /* generation of the context's last scan: see hmn_device_scan */
 } hmn_snapshot_info;
 
 enum { HMN_REASON_KEY_SIZE_V1 = 40 };
@@ -1161,13 +1198,13 @@ typedef struct hmn_reason_key {
     uint32_t struct_size;
     hmn_flags subject;        /* one bit of HMN_COLLECT_* */
     uint32_t device_index;    /* unused with HMN_COLLECT_MEMORY and HMN_COLLECT_SYSTEM */
-    uint32_t pid;             /* with HMN_COLLECT_PROCESSES; 0: of no process in particular */
+    uint32_t pid;             /* with HMN_COLLECT_PROCESSES; 0: no particular process */
     uint32_t pool;            /* with HMN_COLLECT_POOLS: HMN_POOL_*, HMN_POOL_MAIN as in requests */
     uint32_t pool_instance;   /* with HMN_COLLECT_POOLS: as in hmn_pool */
     uint32_t metric;          /* with HMN_COLLECT_METRICS: HMN_METRIC_*; 0: all metrics */
     uint32_t metric_instance; /* with a metric: as in hmn_metric */
-    hmn_fields field;         /* presence bit of the value in the subject's struct; 0: the subject as a
-                               * whole. Unused with HMN_COLLECT_METRICS */
+    hmn_fields field;         /* presence bit of the value in the subject's struct; 0: the subject
+                               * as a whole. Unused with HMN_COLLECT_METRICS */
 } hmn_reason_key;
 
 #define HMN_DIAGNOSTIC_HAS_DEVICE HMN_PRESENCE(0)
@@ -1178,29 +1215,30 @@ typedef struct hmn_reason_key {
 #define HMN_DIAGNOSTIC_HAS_POOL HMN_PRESENCE(5) /* pool and pool_instance */
 #define HMN_DIAGNOSTIC_HAS_DURATION HMN_PRESENCE(6)
 enum { HMN_DIAGNOSTIC_SIZE_V1 = 344 };
-/** Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member that
- *  is absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC the
- *  whole subject is. Result. @since 0.1 */
+/** Why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an
+ *  absent member means all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC, the
+ *  whole subject is missing. Result. @since 0.1 */
 typedef struct hmn_diagnostic {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_*: HMN_NOTE_TRACE: not a fault, a recorded driver call */
     hmn_fields present; /* HMN_DIAGNOSTIC_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t reason;   /* HMN_REASON_* */
-    hmn_status status;        /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE: this
-                               * backend certainly has no device; HMN_OK: a warning, nothing is
+    hmn_status status;        /* HMN_E_UNSUPPORTED: not supported by this device; HMN_E_NO_DEVICE:
+                               * this backend certainly has no device; HMN_OK: a warning, nothing is
                                * missing; these three do not set HMN_NOTE_PARTIAL in a snapshot */
     uint32_t native_domain;   /* HMN_NATIVE_* */
     int32_t native_code;      /* as the system, driver or tool returned it */
     hmn_flags subject;        /* HMN_COLLECT_*: the bit concerned */
     uint32_t device_index;
-    uint32_t pid;             /* of the process concerned */
+    uint32_t pid;             /* the process concerned */
     uint32_t pool;            /* HMN_POOL_* */
     uint32_t pool_instance;   /* as in hmn_pool */
     uint32_t metric;          /* HMN_METRIC_* */
     uint32_t metric_instance; /* as in hmn_metric */
-    hmn_fields field;     /* presence bits that are missing for this reason, in the subject's struct */
-    uint64_t duration_ns; /* of a traced call */
+    hmn_fields field;     /* presence bits that are missing for this reason, in the subject's
+                           * struct */
+    uint64_t duration_ns; /* duration of a traced call */
     uint32_t count;       /* number of equal diagnostics merged into this one */
     uint32_t reserved0;
     char message[256];    /* a sentence that names the value and the remedy */
@@ -1214,11 +1252,12 @@ enum {
     HMN_TEXT_GROUP_NAME = 64       /* of group i: its container, else its path */
 };
 
-/** Takes a snapshot. What could not be read is a diagnostic of the snapshot, not an error of this call.
- *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with it also as hmn_device_scan.
- *  HMN_E_RANGE: HMN_SNAPSHOT_ONE_PROCESS and pid 0, or a deadline_ns below 0.1 ms. HMN_E_ARGUMENT:
- *  device_index or pid without its flag. *out is owned by the caller: hmn_snapshot_destroy. @since 0.1
- *  */
+/** Takes a snapshot. A value that could not be read becomes a diagnostic of the snapshot, not an
+ *  error of this call.
+ *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and an unknown index; with this flag also as
+ *  hmn_device_scan. HMN_E_RANGE: HMN_SNAPSHOT_ONE_PROCESS and pid 0, or a deadline_ns below 0.1 ms.
+ *  HMN_E_ARGUMENT: device_index or pid without its flag. *out is owned by the caller:
+ *  hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_options *options, hmn_snapshot **out, hmn_error *error) HMN_NX;
 /** Destroys a snapshot. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_snapshot_destroy(hmn_snapshot *snapshot) HMN_NX;
@@ -1229,21 +1268,21 @@ HMN_FN(hmn_status) hmn_snapshot_read(const hmn_snapshot *snapshot, hmn_snapshot_
 HMN_FN(hmn_status) hmn_snapshot_memory(const hmn_snapshot *snapshot, hmn_process_memory *out, hmn_error *error) HMN_NX;
 /** Reads the host's memory. Otherwise as hmn_snapshot_memory. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_system(const hmn_snapshot *snapshot, hmn_system_memory *out, hmn_error *error) HMN_NX;
-/** Reads the device at a position of device_count, sorted by index. HMN_E_RANGE: position is past the
- *  end. @since 0.1 */
+/** Reads the device at a position of device_count, sorted by index. HMN_E_RANGE: position is past
+ *  the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_device_at(const hmn_snapshot *snapshot, uint32_t position, hmn_device *out, hmn_error *error) HMN_NX;
 /** Reads load, temperature and power of a device. HMN_E_NO_DEVICE: the snapshot does not have it.
  *  HMN_E_EMPTY: not requested, or not available; the error has the reason. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_find_telemetry(const hmn_snapshot *snapshot, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
-/** Reads what the caller uses on a device. Otherwise as hmn_snapshot_find_telemetry. @since 0.1 */
-HMN_FN(hmn_status) hmn_snapshot_find_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
-/** Reads a memory pool of a device; `kind` and `instance` as in hmn_pool_read; parts are there with
- *  HMN_SNAPSHOT_PARTS. HMN_E_RANGE: unknown HMN_POOL_*. Otherwise as hmn_snapshot_find_telemetry.
+/** Reads the usage of the caller on a device. Otherwise as hmn_snapshot_find_telemetry.
  *  @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_find_self(const hmn_snapshot *snapshot, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
+/** Reads a memory pool of a device; `kind` and `instance` as in hmn_pool_read; parts are available
+ *  with HMN_SNAPSHOT_PARTS. HMN_E_RANGE: unknown HMN_POOL_*. Otherwise as
+ *  hmn_snapshot_find_telemetry. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_find_pool(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t kind, uint32_t instance, hmn_pool *out, hmn_error *error) HMN_NX;
-/** Reads the pool at a position of pool_count, sorted by device index, the main pool first, parts
- *  last.
- *  HMN_E_RANGE: position is past the end. @since 0.1 */
+/** Reads the pool at a position of pool_count, sorted by device index, with the main pool first and
+ *  parts last. HMN_E_RANGE: position is past the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_pool_at(const hmn_snapshot *snapshot, uint32_t position, hmn_pool *out, hmn_error *error) HMN_NX;
 /** Reads the usage at a position of usage_count, sorted by device index, then pid. HMN_E_RANGE:
  *  position is past the end. @since 0.1 */
@@ -1251,32 +1290,32 @@ HMN_FN(hmn_status) hmn_snapshot_usage_at(const hmn_snapshot *snapshot, uint32_t 
 /** Reads the metric at a position of metric_count, sorted by device index. HMN_E_RANGE: position is
  *  past the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_metric_at(const hmn_snapshot *snapshot, uint32_t position, hmn_metric *out, hmn_error *error) HMN_NX;
-/** Reads the control group at a position of group_count, sorted by device index. HMN_E_RANGE: position
- *  is past the end. @since 0.1 */
+/** Reads the control group at a position of group_count, sorted by device index. HMN_E_RANGE:
+ *  position is past the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_group_at(const hmn_snapshot *snapshot, uint32_t position, hmn_group *out, hmn_error *error) HMN_NX;
 /** Reads the diagnostic at a position of diagnostic_count. HMN_E_RANGE: position is past the end.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_diagnostic_at(const hmn_snapshot *snapshot, uint32_t position, hmn_diagnostic *out, hmn_error *error) HMN_NX;
-/** Reads why a value is missing: the diagnostic that explains it best, else what follows from the
- *  device's state, else HMN_E_UNSUPPORTED.
+/** Reads why a value is missing: the diagnostic that explains it best, otherwise the reason that
+ *  follows from the device's state, otherwise HMN_E_UNSUPPORTED.
  *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*; unknown HMN_POOL_* or HMN_METRIC_*.
  *  HMN_E_ARGUMENT: a member that the subject does not use is not 0; key is NULL. HMN_E_EMPTY: the
  *  subject was not requested. HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, const hmn_reason_key *key, hmn_diagnostic *out, hmn_error *error) HMN_NX;
-/** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space between
- *  arguments and is cut after 4 KiB; in a sampler's snapshots it and the container may be up to five
- *  seconds older, if the process has the same name. A container is "<runtime>:<id>", for instance
- *  "docker:1c8f…", taken
- *  from the innermost control group that belongs to one; HMN_E_EMPTY: none does. A control group is its
- *  (outermost) container in the same form, else its path, for instance "/user.slice". HMN_E_RANGE:
- *  unknown text, or position is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small.
- *  @since 0.1 */
+/** Writes a text (HMN_TEXT_*) of the usage or group at a position. A command line has a space
+ *  between arguments and is cut after 4 KiB. In a sampler's snapshots, the command line and the
+ *  container may be up to five seconds older if the process has the same name. A container is
+ *  "<runtime>:<id>", for instance "docker:1c8f…", taken from the innermost control group that
+ *  belongs to a container; HMN_E_EMPTY: none does. The name of a control group is its (outermost)
+ *  container in the same form, or its path, for instance "/user.slice".
+ *  HMN_E_RANGE: unknown text, or position is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER:
+ *  too small. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_text_at(const hmn_snapshot *snapshot, uint32_t text, uint32_t position, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 
-/* ---- report and format (provisional) --------------------------------------------------------------
+/* ---- report and format (provisional) ------------------------------------------------------------
  * Pure functions of snapshots. The decimal point is '.' in every locale. */
 
-/** Form of the lines for people. */
+/** Form of human-readable lines. */
 enum { HMN_LINE_MB = 1 << 0 /* "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them */ };
 #define HMN_DELTA_HAS_MEMORY HMN_PRESENCE(0)
 #define HMN_DELTA_HAS_DEVICE HMN_PRESENCE(1)
@@ -1289,20 +1328,21 @@ typedef struct hmn_delta {
     hmn_fields present; /* HMN_DELTA_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_* */
     uint32_t device_index;
-    uint32_t scope;      /* HMN_DELTA_SCOPE_*: device_bytes is of this process or of the device */
+    uint32_t scope;      /* HMN_DELTA_SCOPE_*: whether device_bytes is for this process or for the
+                          * device */
     uint32_t accounting; /* HMN_ACCOUNT_*: how device_bytes is accounted */
     int64_t memory_bytes; /* the caller's resident set */
-    int64_t device_bytes; /* of the caller when both snapshots have that, else of the device */
+    int64_t device_bytes; /* for the caller if both snapshots have that, otherwise for the device */
     uint64_t elapsed_ns;
-    double energy_joules; /* of the whole device */
+    double energy_joules; /* energy of the whole device */
 } hmn_delta;
-/** Computes the change on a device and on the host. HMN_E_NO_DEVICE: neither snapshot
- *  has the device. HMN_E_ARGUMENT: `after` was taken before `before`. HMN_E_EMPTY: the snapshots have
+/** Computes the change on a device and on the host. HMN_E_NO_DEVICE: neither snapshot has the
+ *  device. HMN_E_ARGUMENT: `after` was taken before `before`. HMN_E_EMPTY: the snapshots have
  *  nothing in common. @since 0.1 */
 HMN_FN(hmn_status) hmn_delta_read(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, hmn_delta *out, hmn_error *error) HMN_NX;
-/** Writes the change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n"; without
- *  the second part when a snapshot lacks it. `flags` is HMN_LINE_*. HMN_E_EMPTY: a snapshot lacks host
- *  memory. HMN_E_ARGUMENT: label is NULL. @since 0.1 */
+/** Writes the change as one line: "  label: RAM +100 MiB  |  VRAM +500 MiB [per-process]\n";
+ *  without the second part if a snapshot lacks it. `flags` is HMN_LINE_*. HMN_E_EMPTY: a snapshot
+ *  lacks host memory. HMN_E_ARGUMENT: label is NULL. @since 0.1 */
 HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 /** Writes both values and the change, one line for RAM and one for VRAM. Otherwise as
  *  hmn_report_delta. @since 0.1 */
@@ -1310,21 +1350,22 @@ HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn
 
 /** Value in the line of a device. */
 enum { HMN_FORMAT_FREE = 1, HMN_FORMAT_TOTAL = 2, HMN_FORMAT_USED = 3 };
-/** Writes a device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n"; `format`
- *  is HMN_FORMAT_*, `flags` is HMN_LINE_*. HMN_E_NO_DEVICE: the snapshot does not have the device.
+/** Writes a device as one line, for instance "  GPU 0: free 13284 MiB / 16384 MiB [name]\n";
+ *  `format` is HMN_FORMAT_*, `flags` is HMN_LINE_*. HMN_E_NO_DEVICE: the snapshot does not have the
+ *  device.
  *  HMN_E_RANGE: unknown HMN_FORMAT_*. HMN_E_EMPTY: a value is not known. @since 0.1 */
 HMN_FN(hmn_status) hmn_format_device(const hmn_snapshot *snapshot, uint32_t device_index, uint32_t format, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
-/** Writes the whole snapshot as one JSON object; docs/schema has its JSON Schema. An unknown value is
- *  null. flags: none yet. @since 0.1 */
+/** Writes the whole snapshot as one JSON object; docs/schema has its JSON Schema. An unknown value
+ *  is null. flags: none yet. @since 0.1 */
 HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, hmn_flags flags, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
-/** Writes a number of bytes for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with
- *  one decimal ("8.2 GiB"). @since 0.1 */
+/** Writes a number of bytes as readable text: whole MiB below 1 GiB ("512 MiB", rounded down),
+ *  otherwise GiB with one decimal ("8.2 GiB"). @since 0.1 */
 HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capacity, uint32_t *needed, hmn_error *error) HMN_NX;
 
-/* ---- sampler -------------------------------------------------------------------------------------
- * One thread that takes snapshots on a schedule, so that callers do not wait for a driver: a collector
- * pulls snapshots one by one, an interactive program reads the latest values every frame. A sampler
- * keeps what it needs of the context, which may be destroyed first. */
+/* ---- sampler ------------------------------------------------------------------------------------
+ * One thread that takes snapshots on a schedule, so that callers do not wait for a driver: a
+ * collector pulls snapshots one by one, and an interactive program reads the latest values every
+ * frame. A sampler keeps everything that it needs of the context, which may be destroyed first. */
 
 /** Options of a sampler. */
 enum { HMN_SAMPLER_PEAKS_ONLY = 1 << 0 /* keep no snapshots, only latest values and peaks */ };
@@ -1333,16 +1374,17 @@ enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 32 };
 typedef struct hmn_sampler_options {
     uint32_t struct_size;
     hmn_flags flags;              /* HMN_SAMPLER_*: PEAKS_ONLY */
-    uint64_t interval_ns;         /* between snapshots; 0 = 1 s; HMN_NS_UNLIMITED and
+    uint64_t interval_ns;         /* time between snapshots; 0 = 1 s; HMN_NS_UNLIMITED and
                                    * HMN_NS_IMMEDIATE are HMN_E_RANGE. An idle GPU that may sleep is
-                                   * read less often; in between, values are the last ones, with
+                                   * read less often; in between, the last values are used, with
                                    * HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */
-    uint64_t process_interval_ns; /* between snapshots with HMN_COLLECT_PROCESSES, which costs most;
-                                   * 0 = 1 s. Never more often than interval_ns. `collect` of the
-                                   * snapshots in between has no HMN_COLLECT_PROCESSES, and they are
-                                   * taken with HMN_SNAPSHOT_QUICK.
-                                   * HMN_NS_IMMEDIATE: none are in between. HMN_NS_UNLIMITED:
-                                   * HMN_E_RANGE, leave out HMN_COLLECT_PROCESSES instead */
+    uint64_t process_interval_ns; /* time between snapshots with HMN_COLLECT_PROCESSES, which costs
+                                   * most; 0 = 1 s. Never more often than interval_ns. `collect` of
+                                   * the snapshots in between does not contain
+                                   * HMN_COLLECT_PROCESSES, and they are taken with
+                                   * HMN_SNAPSHOT_QUICK. HMN_NS_IMMEDIATE: no snapshots are in
+                                   * between. HMN_NS_UNLIMITED: HMN_E_RANGE, leave out
+                                   * HMN_COLLECT_PROCESSES instead */
     uint32_t capacity;            /* snapshots kept until they are pulled; when full, the oldest is
                                    * dropped; 0 = 64 */
     uint32_t reserved0;
@@ -1359,10 +1401,11 @@ typedef struct hmn_sampler_info {
     hmn_fields present; /* HMN_SAMPLER_INFO_HAS_* */
     uint32_t state;             /* HMN_SAMPLER_STATE_*: IDLE, RUNNING, STOPPED */
     uint32_t pending;           /* snapshots not yet pulled */
-    hmn_status last_status;     /* of the last attempt */
+    hmn_status last_status;     /* status of the last attempt */
     uint32_t reserved0;
     uint64_t taken_count;       /* snapshots taken */
-    uint64_t dropped_count;     /* of these, dropped unread because the queue was full */
+    uint64_t dropped_count;     /* snapshots of these that were dropped unread because the queue was
+                                 * full */
     uint64_t late_count;        /* scheduled times skipped because a snapshot took too long */
     uint64_t failed_count;      /* attempts without a snapshot */
     uint64_t last_monotonic_ns; /* start of the last attempt: hmn_monotonic_ns */
@@ -1372,80 +1415,81 @@ typedef struct hmn_sampler_info {
 #define HMN_PEAK_HAS_HOST_POOL HMN_PRESENCE(1)
 #define HMN_PEAK_HAS_HOST_RESIDENT HMN_PRESENCE(2)
 enum { HMN_PEAK_SIZE_V1 = 64 };
-/** Highest values in a sampler's snapshots since its start, each on its own: they may be of different
- *  times. Peaks between two snapshots are missed. Result. @since 0.1 */
+/** Highest values in a sampler's snapshots since its start. Each is determined separately, so they
+ *  may be from different times. Peaks between two snapshots are missed. Result. @since 0.1 */
 typedef struct hmn_peak {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_*: of the reading of used_bytes */
     hmn_fields present; /* HMN_PEAK_HAS_* */
     uint32_t backend;  /* HMN_BACKEND_*: of the reading of used_bytes */
     uint32_t device_index;
-    uint32_t pid;        /* 0: of the device */
+    uint32_t pid;        /* 0: the device */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
-    uint64_t used_bytes;          /* a device: of its main pool */
-    uint64_t host_pool_bytes;     /* a device: used of its HMN_POOL_HOST */
-    uint64_t host_resident_bytes; /* of a process: RSS */
+    uint64_t used_bytes;          /* for a device: used memory of its main pool */
+    uint64_t host_pool_bytes;     /* for a device: used memory of its HMN_POOL_HOST */
+    uint64_t host_resident_bytes; /* for a process: RSS */
     uint64_t used_monotonic_ns;   /* start of the first snapshot with used_bytes */
 } hmn_peak;
 
-/** Creates a sampler. Calls no driver and starts no thread. `what` is collected each time; NULL or a
- *  `collect` of 0 means devices, pools and telemetry. An unknown device_index shows in failed_count
- *  and last_status. HMN_E_RANGE: capacity is above the library's limit, or an
- *  interval is unlimited or below 0.1 ms. Otherwise as hmn_snapshot_take. *out is owned by the caller:
+/** Creates a sampler. Calls no driver and starts no thread. `what` is collected each time; NULL or
+ *  a `collect` of 0 means devices, pools and telemetry. An unknown device_index is reported in
+ *  failed_count and last_status. HMN_E_RANGE: capacity is above the library's limit, or an interval
+ *  is unlimited or below 0.1 ms. Otherwise as hmn_snapshot_take. *out is owned by the caller:
  *  hmn_sampler_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_create(hmn_context *context, const hmn_sampler_options *options, const hmn_snapshot_options *what, hmn_sampler **out, hmn_error *error) HMN_NX;
 /** Stops and destroys a sampler. Never waits for a driver: a thread that hangs in one is abandoned,
  *  and what it needs stays valid until it returns. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_sampler_destroy(hmn_sampler *sampler) HMN_NX;
-/** Starts the thread. The first snapshot starts at once, each later one a whole number of intervals
- *  after it; times that have passed are skipped. The thread blocks all signals.
+/** Starts the thread. The first snapshot starts at once, and each later one a whole number of
+ *  intervals after it; times that have passed are skipped. The thread blocks all signals.
  *  HMN_E_STATE: it was started before. HMN_E_UNSUPPORTED: the context has HMN_CONTEXT_NO_THREADS.
  *  HMN_E_LIMIT: the system cannot create a thread. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_start(hmn_sampler *sampler, hmn_error *error) HMN_NX;
-/** Stops the sampler for good and wakes the threads that wait in hmn_sampler_next. Does not wait for
- *  the snapshot in progress, which is discarded. HMN_OK also when it was stopped before. HMN_E_STATE:
- *  it was never started. @since 0.1 */
+/** Stops the sampler permanently and wakes the threads that wait in hmn_sampler_next. Does not wait
+ *  for the snapshot in progress, which is discarded. Returns HMN_OK even if it was stopped before.
+ *  HMN_E_STATE: it was never started. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_stop(hmn_sampler *sampler, hmn_error *error) HMN_NX;
-/** Pulls the oldest snapshot not yet pulled, waiting up to timeout_ns for one: 0 does not wait,
- *  HMN_NS_UNLIMITED waits until one comes or none will.
+/** Pulls the oldest snapshot that was not pulled yet, and waits up to timeout_ns for one: 0 does
+ *  not wait, HMN_NS_UNLIMITED waits until a snapshot is available or none can follow.
  *  Several threads may wait; each snapshot goes to one of them.
- *  HMN_E_EMPTY: none yet. HMN_E_CANCELLED: none yet, and the context is cancelled; without a timeout
- *  that is HMN_E_EMPTY, too. HMN_E_STATE: none will come: the sampler is not started, is stopped with
- *  all snapshots pulled, or keeps none (HMN_SAMPLER_PEAKS_ONLY).
+ *  HMN_E_EMPTY: none yet. HMN_E_CANCELLED: none yet, and the context is cancelled; without a
+ *  timeout, this is HMN_E_EMPTY, too. HMN_E_STATE: no snapshot can follow: the sampler is not
+ *  started, is stopped and all snapshots are pulled, or keeps none (HMN_SAMPLER_PEAKS_ONLY).
  *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint64_t timeout_ns, hmn_snapshot **out, hmn_error *error) HMN_NX;
-/** Returns what an event loop waits for: a file descriptor to poll for reading (Linux, macOS), or the
+/** Returns a handle for an event loop: a file descriptor to poll for reading (Linux, macOS), or the
  *  HANDLE of an event (Windows). It is ready while hmn_sampler_next would return without waiting: a
- *  snapshot is there, none will come, or the context is cancelled. Level-triggered; an edge-triggered
- *  wait pulls snapshots until HMN_E_EMPTY. Created by the first call, closed on exec, and the
- *  sampler's: neither read, write, set nor close it, and stop waiting for it before
- *  hmn_sampler_destroy, which closes it. A forked child has a copy of the descriptor until it runs
- *  another program or exits, ready whenever the parent's is; this call is HMN_E_FORKED there. On
- *  failure *out is -1. HMN_E_LIMIT: the system cannot create one. @since 0.1 */
+ *  snapshot is available, none can follow, or the context is cancelled. It is level-triggered; with
+ *  an edge-triggered wait, pull snapshots until HMN_E_EMPTY. The first call creates it. It is
+ *  closed on exec and belongs to the sampler: do not read, write, set or close it, and stop waiting
+ *  for it before hmn_sampler_destroy, which closes it. A forked child has a copy of the descriptor
+ *  until it runs another program or exits; the copy is ready whenever the parent's is, and this
+ *  call is HMN_E_FORKED in the child. On failure, *out is -1. HMN_E_LIMIT: the system cannot create
+ *  one. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_handle(hmn_sampler *sampler, int64_t *out, hmn_error *error) HMN_NX;
 /** Reads the state and counters of a sampler. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_read(hmn_sampler *sampler, hmn_sampler_info *out, hmn_error *error) HMN_NX;
-/** Reads the main pool of a device from the latest snapshot; age_ns grows until the next one.
- *  Calls no driver, takes no lock, allocates nothing and does not wait: suitable for every frame.
- *  HMN_E_NO_DEVICE: no snapshot has a device of that index. HMN_E_EMPTY: there is no snapshot yet, or
- *  the latest has no such values. @since 0.1 */
+/** Reads the main pool of a device from the latest snapshot; age_ns grows until the next one. Calls
+ *  no driver, takes no lock, allocates nothing and does not wait: suitable for every frame.
+ *  HMN_E_NO_DEVICE: no snapshot has a device of that index. HMN_E_EMPTY: there is no snapshot yet,
+ *  or the latest has no such values. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_latest_pool(hmn_sampler *sampler, uint32_t device_index, hmn_pool *out, hmn_error *error) HMN_NX;
-/** Reads load, temperature and power from the latest snapshot. Otherwise as hmn_sampler_latest_pool.
- *  @since 0.1 */
+/** Reads load, temperature and power from the latest snapshot. Otherwise as
+ *  hmn_sampler_latest_pool. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_latest_telemetry(hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out, hmn_error *error) HMN_NX;
-/** Reads the peak of a process on a device: of the caller with HMN_COLLECT_SELF, of all processes with
- *  HMN_COLLECT_PROCESSES. A reused pid starts again. Exited processes are forgotten once too
- *  many peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool.
- *  HMN_E_NO_PROCESS: no snapshot has it on that device. @since 0.1 */
+/** Reads the peak of a process on a device: with HMN_COLLECT_SELF of the caller, with
+ *  HMN_COLLECT_PROCESSES of all processes. The peak of a reused pid starts again. Exited processes
+ *  are forgotten when too many peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as
+ *  hmn_sampler_latest_pool. HMN_E_NO_PROCESS: no snapshot has it on that device. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_peak(hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out, hmn_error *error) HMN_NX;
-/** Reads the peak of a device. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool. HMN_E_EMPTY: no snapshot
- *  has its values. @since 0.1 */
+/** Reads the peak of a device. HMN_E_NO_DEVICE: as hmn_sampler_latest_pool. HMN_E_EMPTY: no
+ *  snapshot has its values. @since 0.1 */
 HMN_FN(hmn_status) hmn_sampler_peak_device(hmn_sampler *sampler, uint32_t device_index, hmn_peak *out, hmn_error *error) HMN_NX;
 
-/* ---- estimate (provisional) ----------------------------------------------------------------------
+/* ---- estimate (provisional) ---------------------------------------------------------------------
  * Memory that a model needs, before it is loaded: pure arithmetic, without a driver or a context.
- * Integers throughout; a result that does not fit 64 bits is HMN_E_OVERFLOW, never a wrapped number.
- * *out is 0 unless the call succeeds. */
+ * Integers throughout; a result that does not fit 64 bits is HMN_E_OVERFLOW, never a wrapped
+ * number. *out is 0 unless the call succeeds. */
 
 /** Data type of an element. */
 enum {
@@ -1478,8 +1522,8 @@ HMN_FN(uint32_t) hmn_dtype_bits(uint32_t dtype) HMN_NX;
  *  storage, never NULL. @since 0.1 */
 HMN_FN(const char *) hmn_dtype_name(uint32_t dtype) HMN_NX;
 /** Finds the HMN_DTYPE_* of a name, as candle, torch, safetensors, numpy and C spell it: "F32",
- *  "float32", "torch.float32", "fp32", "float"; "F8_E4M3", "float8_e4m3fn", "fp8". Case and underscores
- *  are ignored. Numbers in names count bits: "f4" and "i4" have 4, not numpy's 4 bytes.
+ *  "float32", "torch.float32", "fp32", "float"; "F8_E4M3", "float8_e4m3fn", "fp8". Case and
+ *  underscores are ignored. Numbers in names count bits: "f4" and "i4" have 4, not numpy's 4 bytes.
  *  HMN_E_ARGUMENT: name is NULL or unknown. @since 0.1 */
 HMN_FN(hmn_status) hmn_dtype_from_name(const char *name, uint32_t *out, hmn_error *error) HMN_NX;
 
@@ -1514,20 +1558,21 @@ typedef struct hmn_attention {
 /** What layers cache of earlier tokens. */
 enum {
     HMN_CACHE_FULL = 0,   /* keys or values of each token: MHA, GQA and MQA, by kv_heads */
-    HMN_CACHE_WINDOW = 1, /* of the last `window` tokens and of the first `sinks` */
+    HMN_CACHE_WINDOW = 1, /* the same, of the last `window` tokens and the first `sinks` tokens */
     HMN_CACHE_LATENT = 2, /* one vector for each token: MLA (DeepSeek) */
     HMN_CACHE_STATE = 3   /* one state of fixed size: Mamba and other SSMs */
 };
 enum { HMN_CACHE_SIZE_V1 = 88 };
-/** Cache of layers of one kind. Keys and values are two caches, which may have different types; a hybrid
- *  model has more. hmn_estimate_sum adds their sizes. A field that the kind does not use is 0.
- *  Input; not NULL. @since 0.1 */
+/** Cache of layers of one kind. Keys and values are two caches, which may have different types; a
+ *  hybrid model has more. hmn_estimate_sum adds their sizes. A field that the kind does not use is
+ *  0. Input; not NULL. @since 0.1 */
 typedef struct hmn_cache {
     uint32_t struct_size;
     hmn_flags flags;         /* none yet */
     uint32_t kind;           /* HMN_CACHE_* */
-    uint32_t dtype;          /* HMN_DTYPE_*; this and the next three: as in hmn_packing. A row is one */
-    uint32_t element_bits;   /* head's key or value, the latent vector, or the state of one layer */
+    uint32_t dtype;          /* HMN_DTYPE_*; this and the next three as in hmn_packing */
+    uint32_t element_bits;   /* a row is one head's key or value, the latent vector, or the state of
+                              * one layer */
     uint32_t group_size;     /* elements that share a scale */
     uint32_t group_bits;     /* bits of a group in addition to its elements */
     uint32_t reserved0;
@@ -1540,27 +1585,28 @@ typedef struct hmn_cache {
     uint64_t state_elements; /* state: of one layer, including its convolution */
 } hmn_cache;
 
-/** Computes the bytes of a tensor. `shape` has `rank` dimensions and `dtype` is HMN_DTYPE_*: rank 0 is
- *  one element; a dimension of 0 gives 0 bytes. Elements smaller than a byte are packed, and the total
- *  is rounded up to bytes.
- *  HMN_E_RANGE: unknown HMN_DTYPE_*. HMN_E_ARGUMENT: shape is NULL and rank is not 0. HMN_E_OVERFLOW.
- *  @since 0.1 */
+/** Computes the bytes of a tensor. `shape` has `rank` dimensions and `dtype` is HMN_DTYPE_*: rank 0
+ *  is one element; a dimension of 0 gives 0 bytes. Elements smaller than a byte are packed, and the
+ *  total is rounded up to bytes.
+ *  HMN_E_RANGE: unknown HMN_DTYPE_*. HMN_E_ARGUMENT: shape is NULL and rank is not 0.
+ *  HMN_E_OVERFLOW. @since 0.1 */
 HMN_FN(hmn_status) hmn_estimate_tensor(const uint64_t *shape, uint32_t rank, uint32_t dtype, uint64_t *out, hmn_error *error) HMN_NX;
-/** Computes the bytes of a tensor whose elements are grouped along the last dimension; an incomplete
- *  last group of a row has a scale as well. HMN_E_ARGUMENT: also both dtype and element_bits, or
- *  neither; group_bits without group_size. HMN_E_RANGE: element_bits is above 64. Otherwise as
- *  hmn_estimate_tensor. @since 0.1 */
+/** Computes the bytes of a tensor whose elements are grouped along the last dimension; an
+ *  incomplete last group of a row has a scale as well. HMN_E_ARGUMENT: also both dtype and
+ *  element_bits, or neither; group_bits without group_size. HMN_E_RANGE: element_bits is above 64.
+ *  Otherwise as hmn_estimate_tensor. @since 0.1 */
 HMN_FN(hmn_status) hmn_estimate_packed(const uint64_t *shape, uint32_t rank, const hmn_packing *packing, uint64_t *out, hmn_error *error) HMN_NX;
 /** Computes the bytes of queries, keys, values, scores and output of one layer:
- *  batch * (2 * heads * sequence * head_dim + 2 * kv_heads * sequence * head_dim + heads * sequence ^ 2)
+ *  batch * (2 * heads * sequence * head_dim + 2 * kv_heads * sequence * head_dim
+ *  + heads * sequence ^ 2)
  *  elements, with HMN_ATTENTION_FUSED without the last term.
  *  HMN_E_RANGE: heads, sequence or head_dim is 0, kv_heads is above heads, or unknown HMN_DTYPE_*.
  *  HMN_E_OVERFLOW. @since 0.1 */
 HMN_FN(hmn_status) hmn_estimate_attention(const hmn_attention *attention, uint64_t *out, hmn_error *error) HMN_NX;
-/** Computes the bytes of a cache that holds `sequence` tokens of each of `sequences` sequences (batch
- *  times users). HMN_E_RANGE: a field that the kind needs is 0, element_bits is above 64, or unknown
- *  HMN_CACHE_* or HMN_DTYPE_*. HMN_E_ARGUMENT: as hmn_estimate_packed, or a field is set that the kind
- *  does not use. HMN_E_OVERFLOW. @since 0.1 */
+/** Computes the bytes of a cache that holds `sequence` tokens of each of `sequences` sequences
+ *  (batch times users). HMN_E_RANGE: a field that the kind needs is 0, element_bits is above 64, or
+ *  unknown HMN_CACHE_* or HMN_DTYPE_*. HMN_E_ARGUMENT: as hmn_estimate_packed, or a field is set
+ *  that the kind does not use. HMN_E_OVERFLOW. @since 0.1 */
 HMN_FN(hmn_status) hmn_estimate_cache(const hmn_cache *cache, uint64_t sequence, uint64_t sequences, uint64_t *out, hmn_error *error) HMN_NX;
 /** Computes bytes * per_thousand / 1000, rounded up; a per_thousand of 0 means 1100 (10 % more).
  *  HMN_E_OVERFLOW. @since 0.1 */
@@ -1569,23 +1615,25 @@ HMN_FN(hmn_status) hmn_estimate_overhead(uint64_t bytes, uint32_t per_thousand, 
  *  HMN_E_OVERFLOW. @since 0.1 */
 HMN_FN(hmn_status) hmn_estimate_sum(const uint64_t *bytes, uint32_t count, uint64_t *out, hmn_error *error) HMN_NX;
 
-/* ---- tracker -------------------------------------------------------------------------------------
- * Accounting of a program's own allocations against a limit. A tracker allocates no device memory; the
- * program reports what it allocates and releases. The limit holds at all times with any number of
- * threads: bytes that another thread is allocating or releasing count as allocated until its call
- * returns. A tracker has no thread and, on 64-bit processors, no lock: it stays usable in a forked child,
- * which has a copy of its own; bytes that other threads were allocating or releasing during the fork stay
- * allocated there. 32-bit processors cannot exchange limit and bytes at once, so a tracker takes a lock
- * for a few instructions there; a child that is forked in these may not use the parent's trackers. */
+/* ---- tracker ------------------------------------------------------------------------------------
+ * Accounting of a program's own allocations against a limit. A tracker allocates no device memory;
+ * the program reports what it allocates and releases. The limit holds at all times with any number
+ * of threads: bytes that another thread is allocating or releasing count as allocated until its
+ * call returns. A tracker has no thread and, on 64-bit processors, no lock: it stays usable in a
+ * forked child, which has a copy of its own; bytes that other threads were allocating or releasing
+ * during the fork stay allocated there. 32-bit processors cannot exchange limit and bytes at once,
+ * so a tracker takes a lock for a few instructions there; a child that is forked in these may not
+ * use the parent's trackers. */
 
 /** Options of a tracker. */
-enum { HMN_TRACKER_LIMITED = 1 << 0 /* to limit_bytes */ };
+enum { HMN_TRACKER_LIMITED = 1 << 0 /* allocations are limited to limit_bytes */ };
 enum { HMN_TRACKER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_tracker_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_tracker_options {
     uint32_t struct_size;
     hmn_flags flags;       /* HMN_TRACKER_* */
-    uint64_t limit_bytes;  /* LIMITED: 0 allows nothing, UINT64_MAX is no limit; zero without it */
+    uint64_t limit_bytes;  /* with LIMITED: 0 allows nothing, UINT64_MAX is no limit; zero without
+                            * it */
     uint32_t tag_capacity; /* maximum number of tags; 0 = 64 */
     uint32_t reserved0;
 } hmn_tracker_options;
@@ -1593,8 +1641,8 @@ typedef struct hmn_tracker_options {
 #define HMN_TRACKER_INFO_HAS_LIMIT HMN_PRESENCE(0)
 #define HMN_TRACKER_INFO_HAS_DEVICE HMN_PRESENCE(1) /* linked to device_index */
 enum { HMN_TRACKER_INFO_SIZE_V1 = 56 };
-/** Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
- *  allocated_bytes. Result. @since 0.1 */
+/** Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never
+ *  below allocated_bytes. Result. @since 0.1 */
 typedef struct hmn_tracker_info {
     uint32_t struct_size;
     hmn_flags notes;   /* HMN_NOTE_* */
@@ -1620,34 +1668,35 @@ typedef struct hmn_tag {
     char name[64];     /* as passed to hmn_tracker_tag */
 } hmn_tag;
 
-/** Creates a tracker. With a context it is linked to a device, whose memory hmn_tracker_would_fit also
- *  checks; with NULL it only counts. Calls no driver; keeps what it needs of the context, which may be
- *  destroyed first. HMN_E_ARGUMENT: device_index without a context, or limit_bytes without its flag.
- *  HMN_E_RANGE: tag_capacity is above the library's limit. *out is owned by the caller:
- *  hmn_tracker_destroy. @since 0.1 */
+/** Creates a tracker. With a context, it is linked to a device, whose memory hmn_tracker_would_fit
+ *  also checks; with NULL, it only counts. Calls no driver, and keeps everything that it needs of
+ *  the context, which may be destroyed first. HMN_E_ARGUMENT: device_index without a context, or
+ *  limit_bytes without its flag. HMN_E_RANGE: tag_capacity is above the library's limit. *out is
+ *  owned by the caller: hmn_tracker_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_create(hmn_context *context, uint32_t device_index, const hmn_tracker_options *options, hmn_tracker **out, hmn_error *error) HMN_NX;
 /** Destroys a tracker. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_tracker_destroy(hmn_tracker *tracker) HMN_NX;
-/** Counts bytes as allocated. HMN_E_LIMIT: they would exceed the limit (without one, 2^64 - 1 bytes),
- *  and nothing was counted. @since 0.1 */
+/** Counts bytes as allocated. HMN_E_LIMIT: they would exceed the limit (without one, 2^64 - 1
+ *  bytes), and nothing was counted. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_allocate(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Counts bytes as released. HMN_E_RANGE: more than is allocated, and nothing was counted.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_release(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
-/** Returns the number of the tag of that name, creating it if needed. Call once and keep the number.
- *  HMN_E_ARGUMENT: name is NULL, empty, not UTF-8 or longer than 63 bytes. HMN_E_LIMIT: tag_capacity
- *  is reached. @since 0.1 */
+/** Returns the number of the tag with that name, and creates the tag if needed. Call once and keep
+ *  the number.
+ *  HMN_E_ARGUMENT: name is NULL, empty, not UTF-8 or longer than 63 bytes. HMN_E_LIMIT:
+ *  tag_capacity is reached. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_tag(hmn_tracker *tracker, const char *name, uint32_t *out, hmn_error *error) HMN_NX;
-/** Counts bytes as allocated, also under a tag; tag 0 is none. HMN_E_RANGE: unknown tag. Otherwise as
- *  hmn_tracker_allocate. @since 0.1 */
+/** Counts bytes as allocated, also under a tag; tag 0 is none. HMN_E_RANGE: unknown tag. Otherwise
+ *  as hmn_tracker_allocate. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_allocate_tagged(hmn_tracker *tracker, uint32_t tag, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Counts bytes that were allocated under a tag as released. HMN_E_RANGE: also an unknown tag.
  *  Otherwise as hmn_tracker_release. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Checks whether bytes would fit now: HMN_OK, or HMN_E_LIMIT if they exceed the limit or, with a
- *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are
- *  stale. HMN_E_FORKED: linked, and created before fork(). If linked, otherwise as hmn_pool_read.
- *  @since 0.1 */
+ *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also if the device's values are
+ *  stale. HMN_E_FORKED: the tracker is linked and was created before fork(). If linked, otherwise
+ *  as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_would_fit(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Sets limit_bytes: 0 allows nothing, UINT64_MAX removes the limit. HMN_E_LIMIT: more than that is
  *  allocated, and nothing was changed. @since 0.1 */
@@ -1660,19 +1709,20 @@ HMN_FN(hmn_status) hmn_tracker_read_tag(hmn_tracker *tracker, uint32_t tag, hmn_
  *  counts as before or after the reset, and a peak may be from before. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_reset(hmn_tracker *tracker, hmn_error *error) HMN_NX;
 
-/* ---- spill (provisional) -------------------------------------------------------------------------
- * Detection of device memory that spills: the device's memory is full, and data that belongs there is
- * in the host's RAM, which is slow and silent. An observation spills when one of two rules holds.
- * Shared: use of the device's memory is at or above the threshold, and the host memory that the device
- * uses has grown by growth_bytes or more since the first observation. Evicted: memory that drivers
- * report as moved out of the device has grown by as much. Consecutive observations that spill are an
- * episode. There is no smoothing: one observation starts an episode, one ends it.
+/* ---- spill (provisional) ------------------------------------------------------------------------
+ * Detection of device memory that spills: the device's memory is full, and data that belongs there
+ * is in the host's RAM, which is slow and silent. An observation spills when one of two rules
+ * holds. Shared: use of the device's memory is at or above the threshold, and the host memory that
+ * the device uses has grown by growth_bytes or more since the first observation. Evicted: memory
+ * that drivers report as moved out of the device has grown by as much. Consecutive observations
+ * that spill are an episode. There is no smoothing: one observation starts an episode, one ends it.
  *
- * Drivers report: amdgpu VRAM and GTT of the device, and evicted memory of its processes; xe both of
- * the device; i915 what its processes have in the host's RAM, or not in the device's. NVIDIA's driver
- * on Linux moves nothing to the host (an allocation fails instead), and managed-memory migration is not
- * reported: such a device is HMN_E_UNSUPPORTED, as is one without memory of its own. Samples from other
- * sources can still be fed. */
+ * Drivers report different values. amdgpu reports VRAM and GTT of the device, and evicted memory of
+ * its processes; xe reports both for the device; i915 reports the memory that its processes have in
+ * the host's RAM, or not in the device's. NVIDIA's driver on Linux moves nothing to the host (an
+ * allocation fails instead), and managed-memory migration is not reported: such a device is
+ * HMN_E_UNSUPPORTED, as is a device without its own memory. Samples from other sources can still be
+ * fed. */
 
 enum { HMN_SPILL_OPTIONS_SIZE_V1 = 32 };
 /** Options of hmn_spill_create. Input; NULL means every default. @since 0.1 */
@@ -1681,7 +1731,8 @@ typedef struct hmn_spill_options {
     hmn_flags flags;           /* none yet */
     uint32_t episode_capacity; /* episodes kept before the oldest is dropped; 0 = 1024 */
     uint32_t reserved0;
-    uint64_t dedicated_threshold_bytes; /* 0 = limit / 100 * 85, whole bytes; none below 100 bytes */
+    uint64_t dedicated_threshold_bytes; /* 0 = limit / 100 * 85, whole bytes; none below 100
+                                         * bytes */
     uint64_t growth_bytes;              /* 0 = 256 MiB */
 } hmn_spill_options;
 
@@ -1698,7 +1749,8 @@ typedef struct hmn_spill_sample {
     uint64_t dedicated_bytes; /* used device memory */
     uint64_t shared_bytes;    /* host RAM that the device uses */
     uint64_t limit_bytes;     /* size of the device's memory; zero without its flag */
-    uint64_t evicted_bytes;   /* belongs in the device's memory, is not there; zero without its flag */
+    uint64_t evicted_bytes;   /* belongs in the device's memory, but is not there; zero without its
+                               * flag */
 } hmn_spill_sample;
 
 /** State of a detector, current and latched. */
@@ -1725,7 +1777,8 @@ typedef struct hmn_spill_info {
     uint32_t device_index;
     hmn_flags state;   /* HMN_SPILL_STATE_*: MEASURABLE, NOW, EVER */
     hmn_flags rules;   /* HMN_SPILL_BY_*: of the last observation */
-    hmn_status status; /* HMN_OK, or why the last attempt gave no observation; HMN_E_EMPTY: none made */
+    hmn_status status; /* HMN_OK, or why the last attempt gave no observation; HMN_E_EMPTY: no
+                        * attempt was made */
     uint32_t reserved0;
     uint64_t observation_count;
     uint64_t skipped_count;  /* attempts without an observation, which change nothing else */
@@ -1739,7 +1792,8 @@ typedef struct hmn_spill_info {
     uint64_t peak_shared_bytes;
     uint64_t peak_evicted_bytes;
     uint64_t baseline_shared_bytes;  /* of the first observation */
-    uint64_t baseline_evicted_bytes; /* of the first with that value; 0 if no process existed before */
+    uint64_t baseline_evicted_bytes; /* of the first with that value; 0 if no process existed
+                                      * before */
     uint64_t total_ns;               /* of all episodes, including dropped ones */
     uint64_t longest_ns;
     uint64_t longest_episode; /* its number; the first of equal ones */
@@ -1768,32 +1822,35 @@ typedef struct hmn_episode {
     char end_label[64];        /* of the first observation after it */
 } hmn_episode;
 
-/** Creates a detector. Calls no driver. It keeps what it needs of the context, which may be destroyed
- *  first; with NULL it measures nothing itself. After a fork a detector with a context returns
- *  HMN_E_FORKED; one without stays usable, unless a call of the parent was using it during the fork.
+/** Creates a detector. Calls no driver. It keeps everything that it needs of the context, which may
+ *  be destroyed first; with NULL, it measures nothing itself. After a fork, a detector with a
+ *  context returns HMN_E_FORKED; a detector without one stays usable, unless a call of the parent
+ *  was using it during the fork.
  *  HMN_E_RANGE: episode_capacity is above the library's limit.
  *  *out is owned by the caller: hmn_spill_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_create(hmn_context *context, uint32_t device_index, const hmn_spill_options *options, hmn_spill **out, hmn_error *error) HMN_NX;
 /** Destroys a detector. Never waits for a driver. NULL is allowed. @since 0.1 */
 HMN_FN(void) hmn_spill_destroy(hmn_spill *spill) HMN_NX;
-/** Reads the device and adds an observation. Reads its pools, and its processes if their driver reports
- *  evicted memory. `label` (NULL: "") names the observation, for instance "step 400"; bytes past 63 are
- *  cut. Any status but HMN_OK changes only skipped_count, status and message.
- *  HMN_E_UNSUPPORTED: not measurable on this device; if that is permanent, no driver is queried again.
- *  HMN_E_EMPTY: not measurable while no process uses the device. HMN_E_NO_SOURCE: the detector has no
- *  context. HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_pool_read. @since 0.1 */
+/** Reads the device and adds an observation. Reads its pools, and its processes if their driver
+ *  reports evicted memory. `label` (NULL: "") names the observation, for instance "step 400"; bytes
+ *  past 63 are cut. Any status but HMN_OK changes only skipped_count, status and message.
+ *  HMN_E_UNSUPPORTED: not measurable on this device; if that is permanent, no driver is queried
+ *  again.
+ *  HMN_E_EMPTY: not measurable while no process uses the device. HMN_E_NO_SOURCE: the detector has
+ *  no context. HMN_E_NO_DEVICE: unknown index. Otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_observe(hmn_spill *spill, const char *label, hmn_error *error) HMN_NX;
-/** Adds an observation from a snapshot, which needs HMN_COLLECT_POOLS and HMN_COLLECT_PROCESSES of all
- *  processes. For samplers and recordings: calls no driver and needs no context. HMN_E_NO_DEVICE: the
- *  snapshot does not have the device. Otherwise as hmn_spill_observe. @since 0.1 */
+/** Adds an observation from a snapshot, which needs HMN_COLLECT_POOLS and HMN_COLLECT_PROCESSES of
+ *  all processes. For samplers and recordings: calls no driver and needs no context.
+ *  HMN_E_NO_DEVICE: the snapshot does not have the device. Otherwise as hmn_spill_observe.
+ *  @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_observe_snapshot(hmn_spill *spill, const hmn_snapshot *snapshot, const char *label, hmn_error *error) HMN_NX;
-/** Adds an observation from another source; `label` as in hmn_spill_observe. HMN_E_ARGUMENT: sample is
- *  NULL, or limit_bytes or evicted_bytes is set without its flag. @since 0.1 */
+/** Adds an observation from another source; `label` as in hmn_spill_observe. HMN_E_ARGUMENT: sample
+ *  is NULL, or limit_bytes or evicted_bytes is set without its flag. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_feed(hmn_spill *spill, const hmn_spill_sample *sample, const char *label, hmn_error *error) HMN_NX;
 /** Reads the state and totals of a detector. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_read(hmn_spill *spill, hmn_spill_info *out, hmn_error *error) HMN_NX;
-/** Reads an episode by its number, from 0; numbers are never reused. HMN_E_RANGE: not started yet, or
- *  already dropped. @since 0.1 */
+/** Reads an episode by its number, from 0; numbers are never reused. HMN_E_RANGE: not started yet,
+ *  or already dropped. @since 0.1 */
 HMN_FN(hmn_status) hmn_spill_episode(hmn_spill *spill, uint64_t number, hmn_episode *out, hmn_error *error) HMN_NX;
 
 #ifdef __cplusplus

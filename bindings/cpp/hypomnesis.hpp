@@ -97,7 +97,7 @@ enum class backend_id : std::uint32_t {
 // Note flags of a result; each bit has one meaning in every struct.
 enum class note : hmn_flags {
   stale = HMN_NOTE_STALE,  // the last known value, age_ns old: the driver did not answer
-  // at least this much: a part is not visible, or memory that several may share counts once
+  // at least this much: a part is not visible, or memory that several may share is counted once
   lower_bound = HMN_NOTE_LOWER_BOUND,
   estimated = HMN_NOTE_ESTIMATED,  // derived from other values, not measured
   truncated = HMN_NOTE_TRUNCATED,  // a char[N] field was cut
@@ -105,7 +105,7 @@ enum class note : hmn_flags {
   foreign_pid = HMN_NOTE_FOREIGN_PID,  // pid belongs to another PID namespace
   partial = HMN_NOTE_PARTIAL,  // a requested value is missing: see the diagnostics
   trace = HMN_NOTE_TRACE,  // diagnostics: a driver call, recorded by context_flag::trace
-  // devices: its memory is that of its partitions, which are devices of their own
+  // devices: its memory belongs to its partitions, which are separate devices
   divided = HMN_NOTE_DIVIDED
 };
 
@@ -153,16 +153,16 @@ enum class reason_id : std::uint32_t {
   unsupported = HMN_REASON_UNSUPPORTED,  // not supported by this device, driver or system
   not_present = HMN_REASON_NOT_PRESENT,  // no such source, device or process
   not_understood = HMN_REASON_NOT_UNDERSTOOD,  // present, in a form that this library does not know
-  // what is known has more than one meaning: it determines no value
-  ambiguous = HMN_REASON_AMBIGUOUS,
+  ambiguous = HMN_REASON_AMBIGUOUS,  // the known data is ambiguous and determines no value
   not_permitted = HMN_REASON_NOT_PERMITTED,  // the system or the driver refused
-  // a later reading has it: it is not read at every interval, or is the difference of two readings
+  // known after a later reading: it is not read at every interval, or is the difference of two
+  // readings
   not_yet = HMN_REASON_NOT_YET,
   asleep = HMN_REASON_ASLEEP,  // a reading would wake the device, or keep it awake
   lost = HMN_REASON_LOST,  // the device is gone
   timed_out = HMN_REASON_TIMED_OUT,  // the driver did not answer within the deadline
   failed = HMN_REASON_FAILED,  // a driver, a tool or the system returned an error
-  implausible = HMN_REASON_IMPLAUSIBLE,  // the driver returned a value that cannot be
+  implausible = HMN_REASON_IMPLAUSIBLE,  // the driver returned an impossible value
   limit = HMN_REASON_LIMIT  // a limit of this library, or of the host's memory, was reached
 };
 
@@ -180,7 +180,7 @@ enum class context_flag : hmn_flags {
   // start no threads: a driver may then block the caller, and a deadline is only checked between
   // driver calls
   no_threads = HMN_CONTEXT_NO_THREADS,
-  // read the HMN_* variables now, by getenv (never when set-user-id): see "Threads" above
+  // read the HMN_* variables now, with getenv (never if set-user-id): see "Threads" above
   environment = HMN_CONTEXT_ENVIRONMENT,
   trace = HMN_CONTEXT_TRACE,  // add each driver call to the snapshot's diagnostics
   record = HMN_CONTEXT_RECORD  // keep what the backends read: hmn_context_recording
@@ -211,7 +211,7 @@ enum class run_state : std::uint32_t {
   asleep = HMN_RUN_STATE_ASLEEP,  // runtime suspended; only identity and totals are known
   lost = HMN_RUN_STATE_LOST,  // was present and is gone
   unreadable = HMN_RUN_STATE_UNREADABLE,  // present, and returns errors
-  // a driver call has not returned: it hangs, or still starts the device
+  // a driver call has not returned: it hangs, or is still starting the device
   hung = HMN_RUN_STATE_HUNG,
   absent = HMN_RUN_STATE_ABSENT,  // not on this machine
   off = HMN_RUN_STATE_OFF  // disabled by the context or not compiled in
@@ -229,10 +229,10 @@ enum class pressure_level : std::uint32_t {
 enum class device_class : std::uint32_t {
   unknown = HMN_DEVICE_CLASS_UNKNOWN,
   gpu = HMN_DEVICE_CLASS_GPU,
-  npu = HMN_DEVICE_CLASS_NPU  // an accelerator of computations alone, such as neural networks
+  npu = HMN_DEVICE_CLASS_NPU  // an accelerator for computations only, such as neural networks
 };
 
-// Form of a device; a partition has that of its parent.
+// Form of a device; a partition has the form of its parent.
 enum class device_form : std::uint32_t {
   unknown = HMN_DEVICE_FORM_UNKNOWN,
   discrete = HMN_DEVICE_FORM_DISCRETE,
@@ -243,18 +243,19 @@ enum class device_form : std::uint32_t {
 // Kind of a device's memory.
 enum class device_memory : std::uint32_t {
   unknown = HMN_MEMORY_KIND_UNKNOWN,
-  dedicated = HMN_MEMORY_KIND_DEDICATED,  // memory of its own
+  dedicated = HMN_MEMORY_KIND_DEDICATED,  // its own memory
   unified = HMN_MEMORY_KIND_UNIFIED,  // allocated from the host's RAM (GB10, Jetson, Apple)
-  // memory of its own that is also a NUMA node of the host (GH200)
+  // its own memory, which is also a NUMA node of the host (GH200)
   coherent = HMN_MEMORY_KIND_COHERENT
 };
 
-// Kind of a memory pool; a device has at most one of each, which may have parts. An APU has
-// pool_kind::vram and pool_kind::host, a unified GPU only UNIFIED.
+// Kind of a memory pool. A device has at most one pool of each kind, and a pool may have parts. An
+// APU has pool_kind::vram and pool_kind::host; a unified GPU has only UNIFIED.
 enum class pool_kind : std::uint32_t {
   main = HMN_POOL_MAIN,  // in requests: the pool that allocations come from
   vram = HMN_POOL_VRAM,  // the device's own memory
-  vram_visible = HMN_POOL_VRAM_VISIBLE,  // the part of it that the host can address
+  // the part of the device's own memory that the host can address
+  vram_visible = HMN_POOL_VRAM_VISIBLE,
   host = HMN_POOL_HOST,  // host RAM mapped for the device (GTT, WDDM shared)
   unified = HMN_POOL_UNIFIED,  // host RAM that the device allocates from as its own
   stolen = HMN_POOL_STOLEN  // host RAM reserved by firmware
@@ -270,10 +271,10 @@ enum class throttle_reason : hmn_flags {
   other = HMN_THROTTLE_OTHER
 };
 
-// Metric: one number of a device. A metric is what telemetry has no field for, or one instance of
-// what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances
-// are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in `count`; all
-// others are in `value`.
+// Metric: one number of a device. A metric is a value for which telemetry has no field, or one
+// instance of a value that it has (each sensor, each fan, each clock). Numbers are appended; unit,
+// kind and instances are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. A "count" is
+// a whole number, in `count`; all other metrics are in `value`.
 enum class metric_id : std::uint32_t {
   unknown = HMN_METRIC_UNKNOWN,
   engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, counter; instance: engine_id
@@ -385,7 +386,7 @@ enum class remapped_id : std::uint32_t {
   failed = HMN_REMAPPED_FAILED  // 1: a row could not be replaced, 0: none
 };
 
-// What a metric's number does; it says how to show it, and whether to take differences.
+// Kind of a metric's number. It determines how to show the number, and whether to take differences.
 enum class number_kind_id : std::uint32_t {
   unknown = HMN_NUMBER_KIND_UNKNOWN,
   gauge = HMN_NUMBER_KIND_GAUGE,  // rises and falls
@@ -414,15 +415,15 @@ enum class part : hmn_flags {
   memory = HMN_COLLECT_MEMORY,  // the caller's host memory: resident and virtual
   system = HMN_COLLECT_SYSTEM,  // the host's memory
   devices = HMN_COLLECT_DEVICES,  // identity of the devices (implied by the following)
-  pools = HMN_COLLECT_POOLS,  // their memory
-  self = HMN_COLLECT_SELF,  // what the caller uses on each
-  processes = HMN_COLLECT_PROCESSES,  // what every process uses on each
+  pools = HMN_COLLECT_POOLS,  // memory of the devices
+  self = HMN_COLLECT_SELF,  // usage of the caller on each device
+  processes = HMN_COLLECT_PROCESSES,  // usage of every process on each device
   telemetry = HMN_COLLECT_TELEMETRY,  // load, temperature, power
   metrics = HMN_COLLECT_METRICS,  // every metric that the sources report
-  groups = HMN_COLLECT_GROUPS  // what every control group uses on each
+  groups = HMN_COLLECT_GROUPS  // usage of every control group on each device
 };
 
-// Form of the lines for people.
+// Form of human-readable lines.
 enum class line_flag : hmn_flags {
   mb = HMN_LINE_MB  // "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them
 };
@@ -481,7 +482,7 @@ enum class attention_flag : hmn_flags {
 // What layers cache of earlier tokens.
 enum class cache_kind : std::uint32_t {
   full = HMN_CACHE_FULL,  // keys or values of each token: MHA, GQA and MQA, by kv_heads
-  window = HMN_CACHE_WINDOW,  // of the last `window` tokens and of the first `sinks`
+  window = HMN_CACHE_WINDOW,  // the same, of the last `window` tokens and the first `sinks` tokens
   latent = HMN_CACHE_LATENT,  // one vector for each token: MLA (DeepSeek)
   state = HMN_CACHE_STATE  // one state of fixed size: Mamba and other SSMs
 };
@@ -741,7 +742,7 @@ struct backend_info {
   status_code status{};  // status_code::ok, or why it is not usable
   domain native_domain{};
   std::int32_t native_code = 0;  // as the system, driver or tool returned it
-  std::optional<std::string> version;  // of the driver or tool
+  std::optional<std::string> version;  // version of the driver or tool
   std::string message;  // why it is not usable, and the remedy; "" when it is
 };
 
@@ -776,18 +777,18 @@ struct system_memory {
   std::optional<std::uint64_t> available_bytes;  // allocatable without swapping (MemAvailable)
   std::optional<std::uint64_t> swap_total_bytes;
   std::optional<std::uint64_t> swap_free_bytes;
-  // the lowest memory limit of this process' control groups, on Windows of its job objects; absent
-  // when none applies
+  // the lowest memory limit of this process' control groups, or on Windows of its job objects;
+  // absent if none applies
   std::optional<std::uint64_t> limit_bytes;
   // memory charged to the group or job with that limit, file cache included
   std::optional<std::uint64_t> limit_used_bytes;
   std::optional<std::uint64_t> commit_limit_bytes;
   std::optional<std::uint64_t> committed_bytes;
-  // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
+  // share of the last 10 s in which at least one task waited for memory (Linux: `some avg10` of
   // /proc/pressure/memory); absent elsewhere
   std::optional<double> stall_percent;
-  // what can be allocated now: available_bytes, but no more than any limit leaves, which includes
-  // cache to be given back
+  // memory that can be allocated now: available_bytes, but no more than any limit leaves; that
+  // includes cache that can be reclaimed
   std::optional<std::uint64_t> usable_bytes;
 };
 
@@ -795,28 +796,29 @@ struct system_memory {
 struct device {
   note notes{};
   backend_id backend{};
-  std::uint32_t index = 0;  // in the context: never reused, never renumbered
+  std::uint32_t index = 0;  // index in the context: never reused, never renumbered
   hypomnesis::device_class device_class{};
   device_form form{};
   run_state state{};
   vendor_id vendor{};  // a PCI vendor id
   device_memory memory_kind{};
-  // the device that this one is a partition of: a MIG instance, an XCP
+  // the device that this partition belongs to: a MIG instance, an XCP
   std::optional<std::uint32_t> parent_index;
   std::optional<std::uint32_t> driver_index;  // index in the vendor's own tools
   std::optional<std::uint32_t> pci_device;  // PCI device id
   std::optional<std::uint32_t> pci_subsystem;  // subsystem device id << 16 | subsystem vendor id
   std::optional<std::uint32_t> render_minor;  // N of /dev/dri/renderDN
   std::optional<std::uint32_t> numa_node;  // the host's NUMA node that is the device's own memory
-  std::optional<std::uint32_t> gpu_instance;  // MIG
-  std::optional<std::uint32_t> compute_instance;  // MIG
+  std::optional<std::uint32_t> gpu_instance;  // number of the MIG GPU instance
+  std::optional<std::uint32_t> compute_instance;  // number of the MIG compute instance
   // newest CUDA that the driver supports: 12.4 is 12 and 4
   std::optional<std::uint32_t> cuda_version_major;
   std::optional<std::uint32_t> cuda_version_minor;  // of the same version
   std::optional<std::uint32_t> compute_capability_major;  // NVIDIA: 9.0 is 9 and 0
   std::optional<std::uint32_t> compute_capability_minor;  // of the same capability
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
-  std::uint64_t age_ns = 0;  // time since its driver listed it; of several, the earliest
+  // time since its driver listed it; with several drivers, since the earliest list
+  std::uint64_t age_ns = 0;
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
   std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
   // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -837,14 +839,14 @@ struct pool {
   std::uint32_t instance = 0;
   std::optional<std::uint64_t> total_bytes;
   std::optional<std::uint64_t> free_bytes;
-  // without reserved_bytes where that is known; else with it
+  // without reserved_bytes if that is known; otherwise including it
   std::optional<std::uint64_t> used_bytes;
   // held by driver and firmware, included in total_bytes: total = reserved + free + used
   std::optional<std::uint64_t> reserved_bytes;
-  // best estimate of what can be allocated now: what is free, but no more than what is left of the
-  // budget, and of the host's usable memory where the pool is a part of it; all of it while the
-  // device sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if
-  // stale, and on a device that is divided into partitions
+  // best estimate of the memory that can be allocated now: the free memory, but no more than is
+  // left of the budget and, if the pool is part of the host's memory, of the host's usable memory;
+  // the total while the device sleeps. For a pool with parts, their sum, which one allocation may
+  // not get. Absent if stale, and on a device that is divided into partitions
   std::optional<std::uint64_t> usable_bytes;
   std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
   // used, and owned by no visible process; only in snapshots that collect processes
@@ -859,7 +861,7 @@ struct telemetry {
   std::uint32_t device_index = 0;
   std::optional<std::uint32_t> core_clock_mhz;
   std::optional<std::uint32_t> memory_clock_mhz;
-  std::optional<std::uint32_t> fan_percent;  // of the fan's highest speed; may exceed 100
+  std::optional<std::uint32_t> fan_percent;  // share of the fan's highest speed; may exceed 100
   std::optional<std::uint32_t> fan_rpm;
   std::optional<std::uint32_t> pcie_generation;  // current generation of the link
   std::optional<std::uint32_t> pcie_width;  // lanes in use now
@@ -907,21 +909,22 @@ struct usage {
   accounting_kind accounting{};  // what used_bytes counts
   name_status name_state{};
   std::optional<std::uint32_t> uid;  // effective user id
-  std::optional<std::uint32_t> gpu_instance;  // MIG
-  std::optional<std::uint32_t> compute_instance;  // MIG
-  // start time, for people: see process_key. Of an exited process: start of the driver's accounting
+  std::optional<std::uint32_t> gpu_instance;  // number of the MIG GPU instance
+  std::optional<std::uint32_t> compute_instance;  // number of the MIG compute instance
+  // start time, for display: see process_key. For an exited process: start of the driver's
+  // accounting
   std::optional<std::uint64_t> start_unix_ns;
-  // main value, accounted as `accounting`; of an integrated device all of its memory,
-  // host_pool_bytes included
+  // main value, accounted as in `accounting`; for an integrated device all of its memory, including
+  // host_pool_bytes
   std::optional<std::uint64_t> used_bytes;
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> allocated_bytes;
-  // what other processes hold as well; it and purgeable_bytes may be more than used_bytes where the
-  // driver counts them resident or not
+  // memory that other processes hold as well; it and purgeable_bytes may exceed used_bytes if the
+  // driver counts them whether they are resident or not
   std::optional<std::uint64_t> shared_bytes;
   std::optional<std::uint64_t> purgeable_bytes;
-  std::optional<std::uint64_t> evicted_bytes;  // belongs in device memory, and is not there now
+  std::optional<std::uint64_t> evicted_bytes;  // belongs in device memory, but is not there now
   // host RAM mapped for the device (GTT, WDDM shared)
   std::optional<std::uint64_t> host_pool_bytes;
   std::optional<std::uint64_t> host_resident_bytes;  // RSS: the same in each row of this pid
@@ -933,9 +936,9 @@ struct usage {
   // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
   // sampled
   std::optional<std::uint64_t> peak_used_bytes;
-  // opaque: identifies the process in every context, whatever its pid was used for before and
-  // however the clock is set, among readers in one PID namespace. Absent for a process of another
-  // one, an exited process, and where the system does not identify its boot (a copied proc tree)
+  // opaque: identifies the process in every context, even if its pid is reused or the clock is set,
+  // for all readers in one PID namespace. Absent for a process of another PID namespace, for an
+  // exited process, and if the system does not identify its boot (a copied proc tree)
   std::optional<std::uint64_t> process_key;
   std::optional<std::string> process_name;  // in a snapshot: command name
   std::optional<std::string> process_command;  // in a snapshot: command line
@@ -943,14 +946,14 @@ struct usage {
 };
 
 // hmn_group: memory of one device that one control group holds (a container, a session or a
-// service). No group of a snapshot contains another, so that used_bytes may be summed.
+// service). No group of a snapshot contains another, so used_bytes can be summed.
 struct group {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
   std::optional<std::uint64_t> used_bytes;  // VRAM held by the group's processes
-  // the lowest limit of the group and of those that contain it, which they may share with others;
-  // absent: none, or not readable
+  // the lowest limit of the group and of the groups that contain it, which they may share with
+  // others; absent: none, or not readable
   std::optional<std::uint64_t> limit_bytes;
   std::uint64_t age_ns = 0;  // time since the kernel was queried
   std::optional<std::string> name;  // in a snapshot: its container, else its path
@@ -958,27 +961,29 @@ struct group {
 
 // hmn_snapshot_info: counts, times and notes of a snapshot.
 struct snapshot_info {
-  // note::partial: a requested value is missing; note::lower_bound: so may devices be, or all
-  // values of one: what is counted or added up over them is a minimum
+  // note::partial: a requested value is missing; note::lower_bound: a device, or all values of one,
+  // may be missing, so counts and sums over devices are minimums
   note notes{};
   part collect{};  // what was requested
   std::uint32_t device_count = 0;
   std::uint32_t pool_count = 0;
   std::uint32_t usage_count = 0;
   std::uint32_t diagnostic_count = 0;
-  // processes that the system did not let the caller read, or whose use of a device it did not
+  // processes that the system did not permit the caller to read, or whose use of a device it did
+  // not permit to read
   std::uint32_t unreadable_process_count = 0;
   std::uint32_t metric_count = 0;
   std::uint32_t group_count = 0;
   std::uint64_t unix_time_ns = 0;  // start time, since 1970
   std::uint64_t monotonic_ns = 0;  // start time: hmn_monotonic_ns
-  std::uint64_t duration_ns = 0;  // time it took
-  std::uint64_t device_generation = 0;  // as of hmn_device_scan, of the context's last scan
+  std::uint64_t duration_ns = 0;  // time that the snapshot took
+  // generation of the context's last scan: see hmn_device_scan
+  std::uint64_t device_generation = 0;
 };
 
-// hmn_diagnostic: why a value is missing, and the remedy. What is missing is named as in
-// hmn_reason_key; a member that is absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and
-// HMN_DIAGNOSTIC_HAS_METRIC the whole subject is.
+// hmn_diagnostic: why a value is missing, and the remedy. The missing value is named as in
+// hmn_reason_key, and an absent member means all: without HMN_DIAGNOSTIC_HAS_FIELD and
+// HMN_DIAGNOSTIC_HAS_METRIC, the whole subject is missing.
 struct diagnostic {
   note notes{};  // note::trace: not a fault, a recorded driver call
   backend_id backend{};
@@ -991,14 +996,14 @@ struct diagnostic {
   std::int32_t native_code = 0;  // as the system, driver or tool returned it
   part subject{};  // the bit concerned
   std::optional<std::uint32_t> device_index;
-  std::optional<std::uint32_t> pid;  // of the process concerned
+  std::optional<std::uint32_t> pid;  // the process concerned
   std::optional<pool_kind> pool;
   std::optional<std::uint32_t> pool_instance;  // as in pool
   std::optional<metric_id> metric;
   std::optional<std::uint32_t> metric_instance;  // as in metric
   // presence bits that are missing for this reason, in the subject's struct
   std::optional<std::uint64_t> field;
-  std::optional<std::uint64_t> duration_ns;  // of a traced call
+  std::optional<std::uint64_t> duration_ns;  // duration of a traced call
   std::uint32_t count = 0;  // number of equal diagnostics merged into this one
   std::string message;  // a sentence that names the value and the remedy
 };
@@ -1008,13 +1013,13 @@ struct delta {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  scope_kind scope{};  // device_bytes is of this process or of the device
+  scope_kind scope{};  // whether device_bytes is for this process or for the device
   accounting_kind accounting{};  // how device_bytes is accounted
   std::optional<std::int64_t> memory_bytes;  // the caller's resident set
-  // of the caller when both snapshots have that, else of the device
+  // for the caller if both snapshots have that, otherwise for the device
   std::optional<std::int64_t> device_bytes;
   std::uint64_t elapsed_ns = 0;
-  std::optional<double> energy_joules;  // of the whole device
+  std::optional<double> energy_joules;  // energy of the whole device
 };
 
 // hmn_sampler_info: state and counters of a sampler.
@@ -1022,25 +1027,26 @@ struct sampler_info {
   note notes{};
   sampler_state state{};  // sampler_state::idle, sampler_state::running, sampler_state::stopped
   std::uint32_t pending = 0;  // snapshots not yet pulled
-  std::optional<status_code> last_status;  // of the last attempt
+  std::optional<status_code> last_status;  // status of the last attempt
   std::uint64_t taken_count = 0;  // snapshots taken
-  std::uint64_t dropped_count = 0;  // of these, dropped unread because the queue was full
+  // snapshots of these that were dropped unread because the queue was full
+  std::uint64_t dropped_count = 0;
   std::uint64_t late_count = 0;  // scheduled times skipped because a snapshot took too long
   std::uint64_t failed_count = 0;  // attempts without a snapshot
   std::optional<std::uint64_t> last_monotonic_ns;  // start of the last attempt: hmn_monotonic_ns
 };
 
-// hmn_peak: highest values in a sampler's snapshots since its start, each on its own: they may be
-// of different times. Peaks between two snapshots are missed.
+// hmn_peak: highest values in a sampler's snapshots since its start. Each is determined separately,
+// so they may be from different times. Peaks between two snapshots are missed.
 struct peak {
   note notes{};  // of the reading of used_bytes
   backend_id backend{};  // of the reading of used_bytes
   std::uint32_t device_index = 0;
-  std::uint32_t pid = 0;  // 0: of the device
+  std::uint32_t pid = 0;  // 0: the device
   accounting_kind accounting{};  // what used_bytes counts
-  std::optional<std::uint64_t> used_bytes;  // a device: of its main pool
-  std::optional<std::uint64_t> host_pool_bytes;  // a device: used of its pool_kind::host
-  std::optional<std::uint64_t> host_resident_bytes;  // of a process: RSS
+  std::optional<std::uint64_t> used_bytes;  // for a device: used memory of its main pool
+  std::optional<std::uint64_t> host_pool_bytes;  // for a device: used memory of its pool_kind::host
+  std::optional<std::uint64_t> host_resident_bytes;  // for a process: RSS
   std::optional<std::uint64_t> used_monotonic_ns;  // start of the first snapshot with used_bytes
 };
 
@@ -1072,7 +1078,8 @@ struct spill_info {
   std::uint32_t device_index = 0;
   spill_state state{};  // spill_state::measurable, spill_state::now, spill_state::ever
   spill_rule rules{};  // of the last observation
-  // status_code::ok, or why the last attempt gave no observation; status_code::empty: none made
+  // status_code::ok, or why the last attempt gave no observation; status_code::empty: no attempt
+  // was made
   status_code status{};
   std::uint64_t observation_count = 0;
   std::uint64_t skipped_count = 0;  // attempts without an observation, which change nothing else

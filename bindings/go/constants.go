@@ -63,14 +63,14 @@ type Notes uint32
 
 const (
 	NoteStale      Notes = 1 << 0 // the last known value, AgeNs old: the driver did not answer
-	NoteLowerBound Notes = 1 << 1 // at least this much: a part is not visible, or memory that several may share counts once
+	NoteLowerBound Notes = 1 << 1 // at least this much: a part is not visible, or memory that several may share is counted once
 	NoteEstimated  Notes = 1 << 2 // derived from other values, not measured
 	NoteTruncated  Notes = 1 << 3 // a char[N] field was cut
 	NoteMixed      Notes = 1 << 4 // several backends; Backend is the first
 	NoteForeignPID Notes = 1 << 5 // pid belongs to another PID namespace
 	NotePartial    Notes = 1 << 6 // a requested value is missing: see the diagnostics
 	NoteTrace      Notes = 1 << 7 // diagnostics: a driver call, recorded by ContextTrace
-	NoteDivided    Notes = 1 << 8 // devices: its memory is that of its partitions, which are devices of their own
+	NoteDivided    Notes = 1 << 8 // devices: its memory belongs to its partitions, which are separate devices
 )
 
 // DeltaScope: scope of a value.
@@ -127,14 +127,14 @@ const (
 	ReasonUnsupported   Reason = 1  // not supported by this device, driver or system
 	ReasonNotPresent    Reason = 2  // no such source, device or process
 	ReasonNotUnderstood Reason = 3  // present, in a form that this library does not know
-	ReasonAmbiguous     Reason = 4  // what is known has more than one meaning: it determines no value
+	ReasonAmbiguous     Reason = 4  // the known data is ambiguous and determines no value
 	ReasonNotPermitted  Reason = 5  // the system or the driver refused
-	ReasonNotYet        Reason = 6  // a later reading has it: it is not read at every interval, or is the difference of two readings
+	ReasonNotYet        Reason = 6  // known after a later reading: it is not read at every interval, or is the difference of two readings
 	ReasonAsleep        Reason = 7  // a reading would wake the device, or keep it awake
 	ReasonLost          Reason = 8  // the device is gone
 	ReasonTimedOut      Reason = 9  // the driver did not answer within the deadline
 	ReasonFailed        Reason = 10 // a driver, a tool or the system returned an error
-	ReasonImplausible   Reason = 11 // the driver returned a value that cannot be
+	ReasonImplausible   Reason = 11 // the driver returned an impossible value
 	ReasonLimit         Reason = 12 // a limit of this library, or of the host's memory, was reached
 )
 
@@ -153,7 +153,7 @@ const (
 	ContextNoSubprocess ContextFlags = 1 << 0 // never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
 	ContextWakeDevices  ContextFlags = 1 << 1 // wake sleeping GPUs to read them
 	ContextNoThreads    ContextFlags = 1 << 2 // start no threads: a driver may then block the caller, and a deadline is only checked between driver calls
-	ContextEnvironment  ContextFlags = 1 << 3 // read the HMN_* variables now, by getenv (never when set-user-id): see "Threads" above
+	ContextEnvironment  ContextFlags = 1 << 3 // read the HMN_* variables now, with getenv (never if set-user-id): see "Threads" above
 	ContextTrace        ContextFlags = 1 << 4 // add each driver call to the snapshot's diagnostics
 	ContextRecord       ContextFlags = 1 << 5 // keep what the backends read: hmn_context_recording
 )
@@ -184,7 +184,7 @@ const (
 	RunStateAsleep     RunState = 2 // runtime suspended; only identity and totals are known
 	RunStateLost       RunState = 3 // was present and is gone
 	RunStateUnreadable RunState = 4 // present, and returns errors
-	RunStateHung       RunState = 5 // a driver call has not returned: it hangs, or still starts the device
+	RunStateHung       RunState = 5 // a driver call has not returned: it hangs, or is still starting the device
 	RunStateAbsent     RunState = 6 // not on this machine
 	RunStateOff        RunState = 7 // disabled by the context or not compiled in
 )
@@ -205,10 +205,10 @@ type DeviceClass uint32
 const (
 	DeviceClassUnknown DeviceClass = 0
 	DeviceClassGPU     DeviceClass = 1
-	DeviceClassNPU     DeviceClass = 2 // an accelerator of computations alone, such as neural networks
+	DeviceClassNPU     DeviceClass = 2 // an accelerator for computations only, such as neural networks
 )
 
-// DeviceForm: form of a device; a partition has that of its parent.
+// DeviceForm: form of a device; a partition has the form of its parent.
 type DeviceForm uint32
 
 const (
@@ -223,19 +223,19 @@ type MemoryKind uint32
 
 const (
 	MemoryKindUnknown   MemoryKind = 0
-	MemoryKindDedicated MemoryKind = 1 // memory of its own
+	MemoryKindDedicated MemoryKind = 1 // its own memory
 	MemoryKindUnified   MemoryKind = 2 // allocated from the host's RAM (GB10, Jetson, Apple)
-	MemoryKindCoherent  MemoryKind = 3 // memory of its own that is also a NUMA node of the host (GH200)
+	MemoryKindCoherent  MemoryKind = 3 // its own memory, which is also a NUMA node of the host (GH200)
 )
 
-// PoolKind: kind of a memory pool; a device has at most one of each, which may have parts. An APU has
-// PoolVRAM and PoolHost, a unified GPU only UNIFIED.
+// PoolKind: kind of a memory pool. A device has at most one pool of each kind, and a pool may have parts. An
+// APU has PoolVRAM and PoolHost; a unified GPU has only UNIFIED.
 type PoolKind uint32
 
 const (
 	PoolMain        PoolKind = 0 // in requests: the pool that allocations come from
 	PoolVRAM        PoolKind = 1 // the device's own memory
-	PoolVRAMVisible PoolKind = 2 // the part of it that the host can address
+	PoolVRAMVisible PoolKind = 2 // the part of the device's own memory that the host can address
 	PoolHost        PoolKind = 3 // host RAM mapped for the device (GTT, WDDM shared)
 	PoolUnified     PoolKind = 4 // host RAM that the device allocates from as its own
 	PoolStolen      PoolKind = 5 // host RAM reserved by firmware
@@ -253,9 +253,10 @@ const (
 	ThrottleOther    Throttle = 1 << 5
 )
 
-// MetricID: metric: one number of a device. A metric is what Telemetry has no field for, or one instance of
-// what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances are part of
-// a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in Count; all others are in Value.
+// MetricID: metric: one number of a device. A metric is a value for which Telemetry has no field, or one
+// instance of a value that it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and
+// instances are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. A "count" is a whole number, in
+// Count; all other metrics are in Value.
 type MetricID uint32
 
 const (
@@ -383,7 +384,8 @@ const (
 	RemappedFailed      Remapping = 4 // 1: a row could not be replaced, 0: none
 )
 
-// NumberKind: what a metric's number does; it says how to show it, and whether to take differences.
+// NumberKind: kind of a metric's number. It determines how to show the number, and whether to take
+// differences.
 type NumberKind uint32
 
 const (
@@ -420,12 +422,12 @@ const (
 	CollectMemory    Collect = 1 << 0 // the caller's host memory: resident and virtual
 	CollectSystem    Collect = 1 << 1 // the host's memory
 	CollectDevices   Collect = 1 << 2 // identity of the devices (implied by the following)
-	CollectPools     Collect = 1 << 3 // their memory
-	CollectSelf      Collect = 1 << 4 // what the caller uses on each
-	CollectProcesses Collect = 1 << 5 // what every process uses on each
+	CollectPools     Collect = 1 << 3 // memory of the devices
+	CollectSelf      Collect = 1 << 4 // usage of the caller on each device
+	CollectProcesses Collect = 1 << 5 // usage of every process on each device
 	CollectTelemetry Collect = 1 << 6 // load, temperature, power
 	CollectMetrics   Collect = 1 << 7 // every metric that the sources report
-	CollectGroups    Collect = 1 << 8 // what every control group uses on each
+	CollectGroups    Collect = 1 << 8 // usage of every control group on each device
 )
 
 // SnapshotFlags: scope and cost of a snapshot.
@@ -434,12 +436,12 @@ type SnapshotFlags uint32
 const (
 	SnapshotOneDevice  SnapshotFlags = 1 << 0 // only the device DeviceIndex
 	SnapshotOneProcess SnapshotFlags = 1 << 1 // only the usage rows of pid
-	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last and delay nothing else
-	SnapshotQuick      SnapshotFlags = 1 << 3 // without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks and the load of each process): ReasonNotYet. Not with SnapshotSlow
-	SnapshotParts      SnapshotFlags = 1 << 4 // also lists the parts of pools: see Pool.instance
+	SnapshotSlow       SnapshotFlags = 1 << 2 // include metrics that take more than a few milliseconds; they are read last and delay nothing else
+	SnapshotQuick      SnapshotFlags = 1 << 3 // leave out values that take the driver milliseconds (for NVIDIA the energy, the highest clocks and the load of each process): ReasonNotYet. Not with SnapshotSlow
+	SnapshotParts      SnapshotFlags = 1 << 4 // also list the parts of pools: see Pool.instance
 )
 
-// LineFlags: form of the lines for people.
+// LineFlags: form of human-readable lines.
 type LineFlags uint32
 
 const (
@@ -511,7 +513,7 @@ type CacheKind uint32
 
 const (
 	CacheFull   CacheKind = 0 // keys or values of each token: MHA, GQA and MQA, by kv_heads
-	CacheWindow CacheKind = 1 // of the last `window` tokens and of the first `sinks`
+	CacheWindow CacheKind = 1 // the same, of the last `window` tokens and the first `sinks` tokens
 	CacheLatent CacheKind = 2 // one vector for each token: MLA (DeepSeek)
 	CacheState  CacheKind = 3 // one state of fixed size: Mamba and other SSMs
 )
@@ -676,7 +678,7 @@ const (
 	textProcessContainer uint32 = 5  // of usage i: id of the container
 	textGroupName        uint32 = 64 // of group i: its container, else its path
 
-	trackerLimited uint32 = 1 << 0 // to LimitBytes
+	trackerLimited uint32 = 1 << 0 // allocations are limited to LimitBytes
 
 	spillSampleHasLimit   uint32 = 1 << 0
 	spillSampleHasEvicted uint32 = 1 << 1

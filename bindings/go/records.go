@@ -65,7 +65,7 @@ type Error struct {
 	Status       Status       `json:"status"`        // the value that the call returned
 	Notes        Notes        `json:"notes"`         // NoteTruncated: the message was cut
 	Backend      Backend      `json:"backend"`       // the one that failed; 0: this library
-	Reason       Reason       `json:"reason"`        // why the value is missing, as in a diagnostic; ReasonUnknown also where the call itself was wrong
+	Reason       Reason       `json:"reason"`        // why the value is missing, as in a diagnostic; ReasonUnknown also if the call itself was wrong
 	NativeDomain NativeDomain `json:"native_domain"` // domain of NativeCode
 	NativeCode   int32        `json:"native_code"`   // as the system, driver or tool returned it
 	Message      string       `json:"message"`       // a sentence that names the value and the remedy; "" on StatusOK
@@ -91,7 +91,7 @@ type BackendInfo struct {
 	Status       Status           `json:"status"` // StatusOK, or why it is not usable
 	NativeDomain NativeDomain     `json:"native_domain"`
 	NativeCode   int32            `json:"native_code"` // as the system, driver or tool returned it
-	Version      Optional[string] `json:"version"`     // of the driver or tool
+	Version      Optional[string] `json:"version"`     // version of the driver or tool
 	Message      string           `json:"message"`     // why it is not usable, and the remedy; "" when it is
 }
 
@@ -154,12 +154,12 @@ type SystemMemory struct {
 	AvailableBytes   Optional[uint64]   `json:"available_bytes"` // allocatable without swapping (MemAvailable)
 	SwapTotalBytes   Optional[uint64]   `json:"swap_total_bytes"`
 	SwapFreeBytes    Optional[uint64]   `json:"swap_free_bytes"`
-	LimitBytes       Optional[uint64]   `json:"limit_bytes"`      // the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
+	LimitBytes       Optional[uint64]   `json:"limit_bytes"`      // the lowest memory limit of this process' control groups, or on Windows of its job objects; absent if none applies
 	LimitUsedBytes   Optional[uint64]   `json:"limit_used_bytes"` // memory charged to the group or job with that limit, file cache included
 	CommitLimitBytes Optional[uint64]   `json:"commit_limit_bytes"`
 	CommittedBytes   Optional[uint64]   `json:"committed_bytes"`
-	StallPercent     Optional[float64]  `json:"stall_percent"` // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
-	UsableBytes      Optional[uint64]   `json:"usable_bytes"`  // what can be allocated now: AvailableBytes, but no more than any limit leaves, which includes cache to be given back
+	StallPercent     Optional[float64]  `json:"stall_percent"` // share of the last 10 s in which at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
+	UsableBytes      Optional[uint64]   `json:"usable_bytes"`  // memory that can be allocated now: AvailableBytes, but no more than any limit leaves; that includes cache that can be reclaimed
 }
 
 func newSystemMemory(from *raw.SystemMemory) SystemMemory {
@@ -184,26 +184,26 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 type Device struct {
 	Notes                  Notes            `json:"notes"`
 	Backend                Backend          `json:"backend"`
-	Index                  uint32           `json:"index"` // in the context: never reused, never renumbered
+	Index                  uint32           `json:"index"` // index in the context: never reused, never renumbered
 	DeviceClass            DeviceClass      `json:"device_class"`
 	Form                   DeviceForm       `json:"form"`
 	State                  RunState         `json:"state"`
 	Vendor                 Vendor           `json:"vendor"` // a PCI vendor id
 	MemoryKind             MemoryKind       `json:"memory_kind"`
-	ParentIndex            Optional[uint32] `json:"parent_index"`             // the device that this one is a partition of: a MIG instance, an XCP
+	ParentIndex            Optional[uint32] `json:"parent_index"`             // the device that this partition belongs to: a MIG instance, an XCP
 	DriverIndex            Optional[uint32] `json:"driver_index"`             // index in the vendor's own tools
 	PCIDevice              Optional[uint32] `json:"pci_device"`               // PCI device id
 	PCISubsystem           Optional[uint32] `json:"pci_subsystem"`            // subsystem device id << 16 | subsystem vendor id
 	RenderMinor            Optional[uint32] `json:"render_minor"`             // N of /dev/dri/renderDN
 	NUMANode               Optional[uint32] `json:"numa_node"`                // the host's NUMA node that is the device's own memory
-	GPUInstance            Optional[uint32] `json:"gpu_instance"`             // MIG
-	ComputeInstance        Optional[uint32] `json:"compute_instance"`         // MIG
+	GPUInstance            Optional[uint32] `json:"gpu_instance"`             // number of the MIG GPU instance
+	ComputeInstance        Optional[uint32] `json:"compute_instance"`         // number of the MIG compute instance
 	CUDAVersionMajor       Optional[uint32] `json:"cuda_version_major"`       // newest CUDA that the driver supports: 12.4 is 12 and 4
 	CUDAVersionMinor       Optional[uint32] `json:"cuda_version_minor"`       // of the same version
 	ComputeCapabilityMajor Optional[uint32] `json:"compute_capability_major"` // NVIDIA: 9.0 is 9 and 0
 	ComputeCapabilityMinor Optional[uint32] `json:"compute_capability_minor"` // of the same capability
 	OSID                   Optional[uint64] `json:"os_id"`                    // Windows: adapter LUID; macOS: registry id
-	AgeNs                  uint64           `json:"age_ns"`                   // time since its driver listed it; of several, the earliest
+	AgeNs                  uint64           `json:"age_ns"`                   // time since its driver listed it; with several drivers, since the earliest list
 	Name                   Optional[string] `json:"name"`                     // as the vendor writes it: "NVIDIA GeForce RTX 4090"
 	UUID                   Optional[string] `json:"uuid"`                     // as the vendor writes it: "GPU-…", "MIG-…"
 	PCIBusID               Optional[string] `json:"pci_bus_id"`               // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -254,9 +254,9 @@ type Pool struct {
 	Instance          uint32           `json:"instance"`   // 0: the whole pool; its parts, such as the memory of each tile, count from 1
 	TotalBytes        Optional[uint64] `json:"total_bytes"`
 	FreeBytes         Optional[uint64] `json:"free_bytes"`
-	UsedBytes         Optional[uint64] `json:"used_bytes"`         // without ReservedBytes where that is known; else with it
+	UsedBytes         Optional[uint64] `json:"used_bytes"`         // without ReservedBytes if that is known; otherwise including it
 	ReservedBytes     Optional[uint64] `json:"reserved_bytes"`     // held by driver and firmware, included in TotalBytes: total = reserved + free + used
-	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
+	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of the memory that can be allocated now: the free memory, but no more than is left of the budget and, if the pool is part of the host's memory, of the host's usable memory; the total while the device sleeps. For a pool with parts, their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
 	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy grants this process
 	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no visible process; only in snapshots that collect processes
 	AgeNs             uint64           `json:"age_ns"`             // time since the driver's answer
@@ -289,7 +289,7 @@ type Telemetry struct {
 	DeviceIndex        uint32             `json:"device_index"`
 	CoreClockMHz       Optional[uint32]   `json:"core_clock_mhz"`
 	MemoryClockMHz     Optional[uint32]   `json:"memory_clock_mhz"`
-	FanPercent         Optional[uint32]   `json:"fan_percent"` // of the fan's highest speed; may exceed 100
+	FanPercent         Optional[uint32]   `json:"fan_percent"` // share of the fan's highest speed; may exceed 100
 	FanRPM             Optional[uint32]   `json:"fan_rpm"`
 	PCIeGeneration     Optional[uint32]   `json:"pcie_generation"` // current generation of the link
 	PCIeWidth          Optional[uint32]   `json:"pcie_width"`      // lanes in use now
@@ -380,16 +380,16 @@ type Usage struct {
 	Accounting        Accounting           `json:"accounting"` // what UsedBytes counts
 	NameState         NameState            `json:"name_state"`
 	UID               Optional[uint32]     `json:"uid"`              // effective user id
-	GPUInstance       Optional[uint32]     `json:"gpu_instance"`     // MIG
-	ComputeInstance   Optional[uint32]     `json:"compute_instance"` // MIG
-	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time, for people: see ProcessKey. Of an exited process: start of the driver's accounting
-	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as Accounting; of an integrated device all of its memory, HostPoolBytes included
+	GPUInstance       Optional[uint32]     `json:"gpu_instance"`     // number of the MIG GPU instance
+	ComputeInstance   Optional[uint32]     `json:"compute_instance"` // number of the MIG compute instance
+	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time, for display: see ProcessKey. For an exited process: start of the driver's accounting
+	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as in Accounting; for an integrated device all of its memory, including HostPoolBytes
 	ResidentBytes     Optional[uint64]     `json:"resident_bytes"`
 	CommittedBytes    Optional[uint64]     `json:"committed_bytes"`
 	AllocatedBytes    Optional[uint64]     `json:"allocated_bytes"`
-	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // what other processes hold as well; it and PurgeableBytes may be more than UsedBytes where the driver counts them resident or not
+	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // memory that other processes hold as well; it and PurgeableBytes may exceed UsedBytes if the driver counts them whether they are resident or not
 	PurgeableBytes    Optional[uint64]     `json:"purgeable_bytes"`
-	EvictedBytes      Optional[uint64]     `json:"evicted_bytes"`       // belongs in device memory, and is not there now
+	EvictedBytes      Optional[uint64]     `json:"evicted_bytes"`       // belongs in device memory, but is not there now
 	HostPoolBytes     Optional[uint64]     `json:"host_pool_bytes"`     // host RAM mapped for the device (GTT, WDDM shared)
 	HostResidentBytes Optional[uint64]     `json:"host_resident_bytes"` // RSS: the same in each row of this pid
 	BudgetBytes       Optional[uint64]     `json:"budget_bytes"`
@@ -398,7 +398,7 @@ type Usage struct {
 	WindowNs          Optional[uint64]     `json:"window_ns"`       // time over which BusyPercent is averaged
 	AgeNs             uint64               `json:"age_ns"`          // time since the driver's answer
 	PeakUsedBytes     Optional[uint64]     `json:"peak_used_bytes"` // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
-	ProcessKey        Optional[uint64]     `json:"process_key"`     // opaque: identifies the process in every context, whatever its pid was used for before and however the clock is set, among readers in one PID namespace. Absent for a process of another one, an exited process, and where the system does not identify its boot (a copied proc tree)
+	ProcessKey        Optional[uint64]     `json:"process_key"`     // opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all readers in one PID namespace. Absent for a process of another PID namespace, for an exited process, and if the system does not identify its boot (a copied proc tree)
 	Name              Optional[string]     `json:"name"`            // in a snapshot: command name
 	Command           Optional[string]     `json:"command"`         // in a snapshot: command line
 	Container         Optional[string]     `json:"container"`       // in a snapshot: id of the container
@@ -443,13 +443,13 @@ var textsOfUsage = [...]textOf[Usage]{
 }
 
 // Group: memory of one device that one control group holds (a container, a session or a service). No group of
-// a snapshot contains another, so that UsedBytes may be summed.
+// a snapshot contains another, so UsedBytes can be summed.
 type Group struct {
 	Notes       Notes            `json:"notes"`
 	Backend     Backend          `json:"backend"`
 	DeviceIndex uint32           `json:"device_index"`
 	UsedBytes   Optional[uint64] `json:"used_bytes"`  // VRAM held by the group's processes
-	LimitBytes  Optional[uint64] `json:"limit_bytes"` // the lowest limit of the group and of those that contain it, which they may share with others; absent: none, or not readable
+	LimitBytes  Optional[uint64] `json:"limit_bytes"` // the lowest limit of the group and of the groups that contain it, which they may share with others; absent: none, or not readable
 	AgeNs       uint64           `json:"age_ns"`      // time since the kernel was queried
 	Name        Optional[string] `json:"name"`        // in a snapshot: its container, else its path
 }
@@ -471,19 +471,19 @@ var textsOfGroup = [...]textOf[Group]{
 
 // SnapshotInfo: counts, times and notes of a snapshot.
 type SnapshotInfo struct {
-	Notes                  Notes   `json:"notes"`   // NotePartial: a requested value is missing; NoteLowerBound: so may devices be, or all values of one: what is counted or added up over them is a minimum
+	Notes                  Notes   `json:"notes"`   // NotePartial: a requested value is missing; NoteLowerBound: a device, or all values of one, may be missing, so counts and sums over devices are minimums
 	Collect                Collect `json:"collect"` // what was requested
 	DeviceCount            uint32  `json:"device_count"`
 	PoolCount              uint32  `json:"pool_count"`
 	UsageCount             uint32  `json:"usage_count"`
 	DiagnosticCount        uint32  `json:"diagnostic_count"`
-	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes that the system did not let the caller read, or whose use of a device it did not
+	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes that the system did not permit the caller to read, or whose use of a device it did not permit to read
 	MetricCount            uint32  `json:"metric_count"`
 	GroupCount             uint32  `json:"group_count"`
 	UnixTimeNs             uint64  `json:"unix_time_ns"`      // start time, since 1970
 	MonotonicNs            uint64  `json:"monotonic_ns"`      // start time: hmn_monotonic_ns
-	DurationNs             uint64  `json:"duration_ns"`       // time it took
-	DeviceGeneration       uint64  `json:"device_generation"` // as of hmn_device_scan, of the context's last scan
+	DurationNs             uint64  `json:"duration_ns"`       // time that the snapshot took
+	DeviceGeneration       uint64  `json:"device_generation"` // generation of the context's last scan: see hmn_device_scan
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
@@ -504,9 +504,8 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 	}
 }
 
-// Diagnostic: why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member
-// that is absent here stands for all: without diagnosticHasField and diagnosticHasMetric the whole subject
-// is.
+// Diagnostic: why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an
+// absent member means all: without diagnosticHasField and diagnosticHasMetric, the whole subject is missing.
 type Diagnostic struct {
 	Notes          Notes              `json:"notes"` // NoteTrace: not a fault, a recorded driver call
 	Backend        Backend            `json:"backend"`
@@ -516,13 +515,13 @@ type Diagnostic struct {
 	NativeCode     int32              `json:"native_code"` // as the system, driver or tool returned it
 	Subject        Collect            `json:"subject"`     // the bit concerned
 	DeviceIndex    Optional[uint32]   `json:"device_index"`
-	PID            Optional[uint32]   `json:"pid"` // of the process concerned
+	PID            Optional[uint32]   `json:"pid"` // the process concerned
 	Pool           Optional[PoolKind] `json:"pool"`
 	PoolInstance   Optional[uint32]   `json:"pool_instance"` // as in Pool
 	Metric         Optional[MetricID] `json:"metric"`
 	MetricInstance Optional[uint32]   `json:"metric_instance"` // as in Metric
 	Field          Optional[uint64]   `json:"field"`           // presence bits that are missing for this reason, in the subject's struct
-	DurationNs     Optional[uint64]   `json:"duration_ns"`     // of a traced call
+	DurationNs     Optional[uint64]   `json:"duration_ns"`     // duration of a traced call
 	Count          uint32             `json:"count"`           // number of equal diagnostics merged into this one
 	Message        string             `json:"message"`         // a sentence that names the value and the remedy
 }
@@ -554,12 +553,12 @@ type Delta struct {
 	Notes        Notes             `json:"notes"`
 	Backend      Backend           `json:"backend"`
 	DeviceIndex  uint32            `json:"device_index"`
-	Scope        DeltaScope        `json:"scope"`        // DeviceBytes is of this process or of the device
+	Scope        DeltaScope        `json:"scope"`        // whether DeviceBytes is for this process or for the device
 	Accounting   Accounting        `json:"accounting"`   // how DeviceBytes is accounted
 	MemoryBytes  Optional[int64]   `json:"memory_bytes"` // the caller's resident set
-	DeviceBytes  Optional[int64]   `json:"device_bytes"` // of the caller when both snapshots have that, else of the device
+	DeviceBytes  Optional[int64]   `json:"device_bytes"` // for the caller if both snapshots have that, otherwise for the device
 	ElapsedNs    uint64            `json:"elapsed_ns"`
-	EnergyJoules Optional[float64] `json:"energy_joules"` // of the whole device
+	EnergyJoules Optional[float64] `json:"energy_joules"` // energy of the whole device
 }
 
 func newDelta(from *raw.Delta) Delta {
@@ -581,9 +580,9 @@ type SamplerInfo struct {
 	Notes           Notes            `json:"notes"`
 	State           SamplerState     `json:"state"`             // SamplerStateIdle, SamplerStateRunning, SamplerStateStopped
 	Pending         uint32           `json:"pending"`           // snapshots not yet pulled
-	LastStatus      Optional[Status] `json:"last_status"`       // of the last attempt
+	LastStatus      Optional[Status] `json:"last_status"`       // status of the last attempt
 	TakenCount      uint64           `json:"taken_count"`       // snapshots taken
-	DroppedCount    uint64           `json:"dropped_count"`     // of these, dropped unread because the queue was full
+	DroppedCount    uint64           `json:"dropped_count"`     // snapshots of these that were dropped unread because the queue was full
 	LateCount       uint64           `json:"late_count"`        // scheduled times skipped because a snapshot took too long
 	FailedCount     uint64           `json:"failed_count"`      // attempts without a snapshot
 	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // start of the last attempt: hmn_monotonic_ns
@@ -603,17 +602,17 @@ func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
 	}
 }
 
-// Peak: highest values in a sampler's snapshots since its start, each on its own: they may be of different
-// times. Peaks between two snapshots are missed.
+// Peak: highest values in a sampler's snapshots since its start. Each is determined separately, so they may
+// be from different times. Peaks between two snapshots are missed.
 type Peak struct {
 	Notes             Notes            `json:"notes"`   // of the reading of UsedBytes
 	Backend           Backend          `json:"backend"` // of the reading of UsedBytes
 	DeviceIndex       uint32           `json:"device_index"`
-	PID               uint32           `json:"pid"`                 // 0: of the device
+	PID               uint32           `json:"pid"`                 // 0: the device
 	Accounting        Accounting       `json:"accounting"`          // what UsedBytes counts
-	UsedBytes         Optional[uint64] `json:"used_bytes"`          // a device: of its main pool
-	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`     // a device: used of its PoolHost
-	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // of a process: RSS
+	UsedBytes         Optional[uint64] `json:"used_bytes"`          // for a device: used memory of its main pool
+	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`     // for a device: used memory of its PoolHost
+	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // for a process: RSS
 	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // start of the first snapshot with UsedBytes
 }
 
@@ -681,7 +680,7 @@ type SpillInfo struct {
 	DeviceIndex          uint32           `json:"device_index"`
 	State                SpillStates      `json:"state"`  // SpillStateMeasurable, SpillStateNow, SpillStateEver
 	Rules                SpillRules       `json:"rules"`  // of the last observation
-	Status               Status           `json:"status"` // StatusOK, or why the last attempt gave no observation; StatusEmpty: none made
+	Status               Status           `json:"status"` // StatusOK, or why the last attempt gave no observation; StatusEmpty: no attempt was made
 	ObservationCount     uint64           `json:"observation_count"`
 	SkippedCount         uint64           `json:"skipped_count"` // attempts without an observation, which change nothing else
 	EpisodeCount         uint64           `json:"episode_count"` // all episodes; the last one may still be open

@@ -111,7 +111,7 @@ class Note(IntFlag):
     """Note flags of a result; each bit has one meaning in every struct."""
 
     STALE = raw.NOTE_STALE  # the last known value, age_ns old: the driver did not answer
-    # at least this much: a part is not visible, or memory that several may share counts once
+    # at least this much: a part is not visible, or memory that several may share is counted once
     LOWER_BOUND = raw.NOTE_LOWER_BOUND
     ESTIMATED = raw.NOTE_ESTIMATED  # derived from other values, not measured
     TRUNCATED = raw.NOTE_TRUNCATED  # a char[N] field was cut
@@ -119,8 +119,7 @@ class Note(IntFlag):
     FOREIGN_PID = raw.NOTE_FOREIGN_PID  # pid belongs to another PID namespace
     PARTIAL = raw.NOTE_PARTIAL  # a requested value is missing: see the diagnostics
     TRACE = raw.NOTE_TRACE  # diagnostics: a driver call, recorded by ContextFlag.TRACE
-    # devices: its memory is that of its partitions, which are devices of their own
-    DIVIDED = raw.NOTE_DIVIDED
+    DIVIDED = raw.NOTE_DIVIDED  # devices: its memory belongs to its partitions, which are separate devices
 
 
 class Scope(IntEnum):
@@ -172,15 +171,15 @@ class Reason(IntEnum):
     UNSUPPORTED = raw.REASON_UNSUPPORTED  # not supported by this device, driver or system
     NOT_PRESENT = raw.REASON_NOT_PRESENT  # no such source, device or process
     NOT_UNDERSTOOD = raw.REASON_NOT_UNDERSTOOD  # present, in a form that this library does not know
-    AMBIGUOUS = raw.REASON_AMBIGUOUS  # what is known has more than one meaning: it determines no value
+    AMBIGUOUS = raw.REASON_AMBIGUOUS  # the known data is ambiguous and determines no value
     NOT_PERMITTED = raw.REASON_NOT_PERMITTED  # the system or the driver refused
-    # a later reading has it: it is not read at every interval, or is the difference of two readings
+    # known after a later reading: it is not read at every interval, or is the difference of two readings
     NOT_YET = raw.REASON_NOT_YET
     ASLEEP = raw.REASON_ASLEEP  # a reading would wake the device, or keep it awake
     LOST = raw.REASON_LOST  # the device is gone
     TIMED_OUT = raw.REASON_TIMED_OUT  # the driver did not answer within the deadline
     FAILED = raw.REASON_FAILED  # a driver, a tool or the system returned an error
-    IMPLAUSIBLE = raw.REASON_IMPLAUSIBLE  # the driver returned a value that cannot be
+    IMPLAUSIBLE = raw.REASON_IMPLAUSIBLE  # the driver returned an impossible value
     LIMIT = raw.REASON_LIMIT  # a limit of this library, or of the host's memory, was reached
 
 
@@ -200,7 +199,7 @@ class ContextFlag(IntFlag):
     # start no threads: a driver may then block the caller, and a deadline is only checked between driver
     # calls
     NO_THREADS = raw.CONTEXT_NO_THREADS
-    # read the HMN_* variables now, by getenv (never when set-user-id): see "Threads" above
+    # read the HMN_* variables now, with getenv (never if set-user-id): see "Threads" above
     ENVIRONMENT = raw.CONTEXT_ENVIRONMENT
     TRACE = raw.CONTEXT_TRACE  # add each driver call to the snapshot's diagnostics
     RECORD = raw.CONTEXT_RECORD  # keep what the backends read: hmn_context_recording
@@ -232,7 +231,7 @@ class State(IntEnum):
     ASLEEP = raw.RUN_STATE_ASLEEP  # runtime suspended; only identity and totals are known
     LOST = raw.RUN_STATE_LOST  # was present and is gone
     UNREADABLE = raw.RUN_STATE_UNREADABLE  # present, and returns errors
-    HUNG = raw.RUN_STATE_HUNG  # a driver call has not returned: it hangs, or still starts the device
+    HUNG = raw.RUN_STATE_HUNG  # a driver call has not returned: it hangs, or is still starting the device
     ABSENT = raw.RUN_STATE_ABSENT  # not on this machine
     OFF = raw.RUN_STATE_OFF  # disabled by the context or not compiled in
 
@@ -251,11 +250,11 @@ class DeviceClass(IntEnum):
 
     UNKNOWN = raw.DEVICE_CLASS_UNKNOWN
     GPU = raw.DEVICE_CLASS_GPU
-    NPU = raw.DEVICE_CLASS_NPU  # an accelerator of computations alone, such as neural networks
+    NPU = raw.DEVICE_CLASS_NPU  # an accelerator for computations only, such as neural networks
 
 
 class DeviceForm(IntEnum):
-    """Form of a device; a partition has that of its parent."""
+    """Form of a device; a partition has the form of its parent."""
 
     UNKNOWN = raw.DEVICE_FORM_UNKNOWN
     DISCRETE = raw.DEVICE_FORM_DISCRETE
@@ -267,18 +266,18 @@ class MemoryKind(IntEnum):
     """Kind of a device's memory."""
 
     UNKNOWN = raw.MEMORY_KIND_UNKNOWN
-    DEDICATED = raw.MEMORY_KIND_DEDICATED  # memory of its own
+    DEDICATED = raw.MEMORY_KIND_DEDICATED  # its own memory
     UNIFIED = raw.MEMORY_KIND_UNIFIED  # allocated from the host's RAM (GB10, Jetson, Apple)
-    COHERENT = raw.MEMORY_KIND_COHERENT  # memory of its own that is also a NUMA node of the host (GH200)
+    COHERENT = raw.MEMORY_KIND_COHERENT  # its own memory, which is also a NUMA node of the host (GH200)
 
 
 class PoolKind(IntEnum):
-    """Kind of a memory pool; a device has at most one of each, which may have parts. An APU has PoolKind.VRAM
-    and PoolKind.HOST, a unified GPU only UNIFIED."""
+    """Kind of a memory pool. A device has at most one pool of each kind, and a pool may have parts. An APU
+    has PoolKind.VRAM and PoolKind.HOST; a unified GPU has only UNIFIED."""
 
     MAIN = raw.POOL_MAIN  # in requests: the pool that allocations come from
     VRAM = raw.POOL_VRAM  # the device's own memory
-    VRAM_VISIBLE = raw.POOL_VRAM_VISIBLE  # the part of it that the host can address
+    VRAM_VISIBLE = raw.POOL_VRAM_VISIBLE  # the part of the device's own memory that the host can address
     HOST = raw.POOL_HOST  # host RAM mapped for the device (GTT, WDDM shared)
     UNIFIED = raw.POOL_UNIFIED  # host RAM that the device allocates from as its own
     STOLEN = raw.POOL_STOLEN  # host RAM reserved by firmware
@@ -296,10 +295,10 @@ class Throttle(IntFlag):
 
 
 class MetricId(IntEnum):
-    """Metric: one number of a device. A metric is what Telemetry has no field for, or one instance of what it
-    has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances are part of a
-    metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in `count`; all others are in
-    `value`."""
+    """Metric: one number of a device. A metric is a value for which Telemetry has no field, or one instance
+    of a value that it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances
+    are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. A "count" is a whole number, in `count`;
+    all other metrics are in `value`."""
 
     UNKNOWN = raw.METRIC_UNKNOWN
     ENGINE_BUSY_NS = raw.METRIC_ENGINE_BUSY_NS  # count, ns, counter; instance: Engine
@@ -418,7 +417,7 @@ class Remapped(IntEnum):
 
 
 class NumberKind(IntEnum):
-    """What a metric's number does; it says how to show it, and whether to take differences."""
+    """Kind of a metric's number. It determines how to show the number, and whether to take differences."""
 
     UNKNOWN = raw.NUMBER_KIND_UNKNOWN
     GAUGE = raw.NUMBER_KIND_GAUGE  # rises and falls
@@ -450,12 +449,12 @@ class Collect(IntFlag):
     MEMORY = raw.COLLECT_MEMORY  # the caller's host memory: resident and virtual
     SYSTEM = raw.COLLECT_SYSTEM  # the host's memory
     DEVICES = raw.COLLECT_DEVICES  # identity of the devices (implied by the following)
-    POOLS = raw.COLLECT_POOLS  # their memory
-    SELF = raw.COLLECT_SELF  # what the caller uses on each
-    PROCESSES = raw.COLLECT_PROCESSES  # what every process uses on each
+    POOLS = raw.COLLECT_POOLS  # memory of the devices
+    SELF = raw.COLLECT_SELF  # usage of the caller on each device
+    PROCESSES = raw.COLLECT_PROCESSES  # usage of every process on each device
     TELEMETRY = raw.COLLECT_TELEMETRY  # load, temperature, power
     METRICS = raw.COLLECT_METRICS  # every metric that the sources report
-    GROUPS = raw.COLLECT_GROUPS  # what every control group uses on each
+    GROUPS = raw.COLLECT_GROUPS  # usage of every control group on each device
 
 
 class SnapshotFlag(IntFlag):
@@ -463,16 +462,16 @@ class SnapshotFlag(IntFlag):
 
     ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # only the device device_index
     ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # only the usage rows of pid
-    # also metrics that take more than a few milliseconds; they are read last and delay nothing else
+    # include metrics that take more than a few milliseconds; they are read last and delay nothing else
     SLOW = raw.SNAPSHOT_SLOW
-    # without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks and the
+    # leave out values that take the driver milliseconds (for NVIDIA the energy, the highest clocks and the
     # load of each process): Reason.NOT_YET. Not with SnapshotFlag.SLOW
     QUICK = raw.SNAPSHOT_QUICK
-    PARTS = raw.SNAPSHOT_PARTS  # also lists the parts of pools: see Pool.instance
+    PARTS = raw.SNAPSHOT_PARTS  # also list the parts of pools: see Pool.instance
 
 
 class LineFlag(IntFlag):
-    """Form of the lines for people."""
+    """Form of human-readable lines."""
 
     MB = raw.LINE_MB  # "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them
 
@@ -530,7 +529,7 @@ class CacheKind(IntEnum):
     """What layers cache of earlier tokens."""
 
     FULL = raw.CACHE_FULL  # keys or values of each token: MHA, GQA and MQA, by kv_heads
-    WINDOW = raw.CACHE_WINDOW  # of the last `window` tokens and of the first `sinks`
+    WINDOW = raw.CACHE_WINDOW  # the same, of the last `window` tokens and the first `sinks` tokens
     LATENT = raw.CACHE_LATENT  # one vector for each token: MLA (DeepSeek)
     STATE = raw.CACHE_STATE  # one state of fixed size: Mamba and other SSMs
 

@@ -20,7 +20,7 @@ class BackendInfo:
     status: int  # Status: Status.OK, or why it is not usable
     native_domain: int  # NativeDomain
     native_code: int  # as the system, driver or tool returned it
-    version: str | None  # of the driver or tool
+    version: str | None  # version of the driver or tool
     message: str  # why it is not usable, and the remedy; "" when it is
 
 
@@ -61,17 +61,17 @@ class SystemMemory:
     available_bytes: int | None  # allocatable without swapping (MemAvailable)
     swap_total_bytes: int | None
     swap_free_bytes: int | None
-    # the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none
-    # applies
+    # the lowest memory limit of this process' control groups, or on Windows of its job objects; absent if
+    # none applies
     limit_bytes: int | None
     limit_used_bytes: int | None  # memory charged to the group or job with that limit, file cache included
     commit_limit_bytes: int | None
     committed_bytes: int | None
-    # of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory);
-    # absent elsewhere
+    # share of the last 10 s in which at least one task waited for memory (Linux: `some avg10` of
+    # /proc/pressure/memory); absent elsewhere
     stall_percent: float | None
-    # what can be allocated now: available_bytes, but no more than any limit leaves, which includes cache to
-    # be given back
+    # memory that can be allocated now: available_bytes, but no more than any limit leaves; that includes
+    # cache that can be reclaimed
     usable_bytes: int | None
 
 
@@ -84,26 +84,26 @@ class Device:
 
     notes: int  # Note
     backend: int  # Backend
-    index: int  # in the context: never reused, never renumbered
+    index: int  # index in the context: never reused, never renumbered
     device_class: int  # DeviceClass
     form: int  # DeviceForm
     state: int  # State
     vendor: int  # Vendor: a PCI vendor id
     memory_kind: int  # MemoryKind
-    parent_index: int | None  # the device that this one is a partition of: a MIG instance, an XCP
+    parent_index: int | None  # the device that this partition belongs to: a MIG instance, an XCP
     driver_index: int | None  # index in the vendor's own tools
     pci_device: int | None  # PCI device id
     pci_subsystem: int | None  # subsystem device id << 16 | subsystem vendor id
     render_minor: int | None  # N of /dev/dri/renderDN
     numa_node: int | None  # the host's NUMA node that is the device's own memory
-    gpu_instance: int | None  # MIG
-    compute_instance: int | None  # MIG
+    gpu_instance: int | None  # number of the MIG GPU instance
+    compute_instance: int | None  # number of the MIG compute instance
     cuda_version_major: int | None  # newest CUDA that the driver supports: 12.4 is 12 and 4
     cuda_version_minor: int | None  # of the same version
     compute_capability_major: int | None  # NVIDIA: 9.0 is 9 and 0
     compute_capability_minor: int | None  # of the same capability
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
-    age_ns: int  # time since its driver listed it; of several, the earliest
+    age_ns: int  # time since its driver listed it; with several drivers, since the earliest list
     name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"
     uuid: str | None  # as the vendor writes it: "GPU-…", "MIG-…"
     pci_bus_id: str | None  # "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -135,13 +135,13 @@ class Pool:
     instance: int  # 0: the whole pool; its parts, such as the memory of each tile, count from 1
     total_bytes: int | None
     free_bytes: int | None
-    used_bytes: int | None  # without reserved_bytes where that is known; else with it
+    used_bytes: int | None  # without reserved_bytes if that is known; otherwise including it
     # held by driver and firmware, included in total_bytes: total = reserved + free + used
     reserved_bytes: int | None
-    # best estimate of what can be allocated now: what is free, but no more than what is left of the budget,
-    # and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Of a
-    # pool with parts their sum, which one allocation may not get. Absent if stale, and on a device that is
-    # divided into partitions
+    # best estimate of the memory that can be allocated now: the free memory, but no more than is left of the
+    # budget and, if the pool is part of the host's memory, of the host's usable memory; the total while the
+    # device sleeps. For a pool with parts, their sum, which one allocation may not get. Absent if stale, and
+    # on a device that is divided into partitions
     usable_bytes: int | None
     budget_bytes: int | None  # what a policy grants this process
     # used, and owned by no visible process; only in snapshots that collect processes
@@ -161,7 +161,7 @@ class Telemetry:
     device_index: int
     core_clock_mhz: int | None
     memory_clock_mhz: int | None
-    fan_percent: int | None  # of the fan's highest speed; may exceed 100
+    fan_percent: int | None  # share of the fan's highest speed; may exceed 100
     fan_rpm: int | None
     pcie_generation: int | None  # current generation of the link
     pcie_width: int | None  # lanes in use now
@@ -220,21 +220,21 @@ class Usage:
     accounting: int  # Accounting: what used_bytes counts
     name_state: int  # NameState
     uid: int | None  # effective user id
-    gpu_instance: int | None  # MIG
-    compute_instance: int | None  # MIG
-    # start time, for people: see process_key. Of an exited process: start of the driver's accounting
+    gpu_instance: int | None  # number of the MIG GPU instance
+    compute_instance: int | None  # number of the MIG compute instance
+    # start time, for display: see process_key. For an exited process: start of the driver's accounting
     start_unix_ns: int | None
-    # main value, accounted as `accounting`; of an integrated device all of its memory, host_pool_bytes
-    # included
+    # main value, accounted as in `accounting`; for an integrated device all of its memory, including
+    # host_pool_bytes
     used_bytes: int | None
     resident_bytes: int | None
     committed_bytes: int | None
     allocated_bytes: int | None
-    # what other processes hold as well; it and purgeable_bytes may be more than used_bytes where the driver
-    # counts them resident or not
+    # memory that other processes hold as well; it and purgeable_bytes may exceed used_bytes if the driver
+    # counts them whether they are resident or not
     shared_bytes: int | None
     purgeable_bytes: int | None
-    evicted_bytes: int | None  # belongs in device memory, and is not there now
+    evicted_bytes: int | None  # belongs in device memory, but is not there now
     host_pool_bytes: int | None  # host RAM mapped for the device (GTT, WDDM shared)
     host_resident_bytes: int | None  # RSS: the same in each row of this pid
     budget_bytes: int | None
@@ -244,9 +244,9 @@ class Usage:
     age_ns: int  # time since the driver's answer
     # highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
     peak_used_bytes: int | None
-    # opaque: identifies the process in every context, whatever its pid was used for before and however the
-    # clock is set, among readers in one PID namespace. Absent for a process of another one, an exited
-    # process, and where the system does not identify its boot (a copied proc tree)
+    # opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all
+    # readers in one PID namespace. Absent for a process of another PID namespace, for an exited process, and
+    # if the system does not identify its boot (a copied proc tree)
     process_key: int | None
     process_name: str | None = None  # in a snapshot: command name
     process_command: str | None = None  # in a snapshot: command line
@@ -264,14 +264,14 @@ def make_usage(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None, N
 @dataclass(frozen=True, slots=True)
 class Group:
     """Memory of one device that one control group holds (a container, a session or a service). No group of a
-    snapshot contains another, so that used_bytes may be summed. None: not known."""
+    snapshot contains another, so used_bytes can be summed. None: not known."""
 
     notes: int  # Note
     backend: int  # Backend
     device_index: int
     used_bytes: int | None  # VRAM held by the group's processes
-    # the lowest limit of the group and of those that contain it, which they may share with others; absent:
-    # none, or not readable
+    # the lowest limit of the group and of the groups that contain it, which they may share with others;
+    # absent: none, or not readable
     limit_bytes: int | None
     age_ns: int  # time since the kernel was queried
     name: str | None = None  # in a snapshot: its container, else its path
@@ -289,22 +289,23 @@ def make_group(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,))
 class SnapshotInfo:
     """Counts, times and notes of a snapshot."""
 
-    # Note; Note.PARTIAL: a requested value is missing; Note.LOWER_BOUND: so may devices be, or all values of
-    # one: what is counted or added up over them is a minimum
+    # Note; Note.PARTIAL: a requested value is missing; Note.LOWER_BOUND: a device, or all values of one, may
+    # be missing, so counts and sums over devices are minimums
     notes: int
     collect: int  # Collect: what was requested
     device_count: int
     pool_count: int
     usage_count: int
     diagnostic_count: int
-    # processes that the system did not let the caller read, or whose use of a device it did not
+    # processes that the system did not permit the caller to read, or whose use of a device it did not permit
+    # to read
     unreadable_process_count: int
     metric_count: int
     group_count: int
     unix_time_ns: int  # start time, since 1970
     monotonic_ns: int  # start time: hmn_monotonic_ns
-    duration_ns: int  # time it took
-    device_generation: int  # as of hmn_device_scan, of the context's last scan
+    duration_ns: int  # time that the snapshot took
+    device_generation: int  # generation of the context's last scan: see hmn_device_scan
 
 
 make_snapshot_info = maker(SnapshotInfo)
@@ -312,9 +313,9 @@ make_snapshot_info = maker(SnapshotInfo)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member that is
-    absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC the whole
-    subject is. None: not known."""
+    """Why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an absent
+    member means all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC, the whole subject is
+    missing. None: not known."""
 
     notes: int  # Note; Note.TRACE: not a fault, a recorded driver call
     backend: int  # Backend
@@ -326,13 +327,13 @@ class Diagnostic:
     native_code: int  # as the system, driver or tool returned it
     subject: int  # the bit concerned
     device_index: int | None
-    pid: int | None  # of the process concerned
+    pid: int | None  # the process concerned
     pool: int | None  # PoolKind
     pool_instance: int | None  # as in Pool
     metric: int | None  # MetricId
     metric_instance: int | None  # as in Metric
     field: int | None  # presence bits that are missing for this reason, in the subject's struct
-    duration_ns: int | None  # of a traced call
+    duration_ns: int | None  # duration of a traced call
     count: int  # number of equal diagnostics merged into this one
     message: str  # a sentence that names the value and the remedy
 
@@ -347,12 +348,12 @@ class Delta:
     notes: int  # Note
     backend: int  # Backend
     device_index: int
-    scope: int  # Scope: device_bytes is of this process or of the device
+    scope: int  # Scope: whether device_bytes is for this process or for the device
     accounting: int  # Accounting: how device_bytes is accounted
     memory_bytes: int | None  # the caller's resident set
-    device_bytes: int | None  # of the caller when both snapshots have that, else of the device
+    device_bytes: int | None  # for the caller if both snapshots have that, otherwise for the device
     elapsed_ns: int
-    energy_joules: float | None  # of the whole device
+    energy_joules: float | None  # energy of the whole device
 
 
 make_delta = maker(Delta)
@@ -365,9 +366,9 @@ class SamplerInfo:
     notes: int  # Note
     state: int  # SamplerState: SamplerState.IDLE, SamplerState.RUNNING, SamplerState.STOPPED
     pending: int  # snapshots not yet pulled
-    last_status: int | None  # Status: of the last attempt
+    last_status: int | None  # Status: status of the last attempt
     taken_count: int  # snapshots taken
-    dropped_count: int  # of these, dropped unread because the queue was full
+    dropped_count: int  # snapshots of these that were dropped unread because the queue was full
     late_count: int  # scheduled times skipped because a snapshot took too long
     failed_count: int  # attempts without a snapshot
     last_monotonic_ns: int | None  # start of the last attempt: hmn_monotonic_ns
@@ -378,17 +379,17 @@ make_sampler_info = maker(SamplerInfo)
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """Highest values in a sampler's snapshots since its start, each on its own: they may be of different
-    times. Peaks between two snapshots are missed. None: not known."""
+    """Highest values in a sampler's snapshots since its start. Each is determined separately, so they may be
+    from different times. Peaks between two snapshots are missed. None: not known."""
 
     notes: int  # Note: of the reading of used_bytes
     backend: int  # Backend: of the reading of used_bytes
     device_index: int
-    pid: int  # 0: of the device
+    pid: int  # 0: the device
     accounting: int  # Accounting: what used_bytes counts
-    used_bytes: int | None  # a device: of its main pool
-    host_pool_bytes: int | None  # a device: used of its PoolKind.HOST
-    host_resident_bytes: int | None  # of a process: RSS
+    used_bytes: int | None  # for a device: used memory of its main pool
+    host_pool_bytes: int | None  # for a device: used memory of its PoolKind.HOST
+    host_resident_bytes: int | None  # for a process: RSS
     used_monotonic_ns: int | None  # start of the first snapshot with used_bytes
 
 
@@ -435,7 +436,8 @@ class SpillInfo:
     device_index: int
     state: int  # SpillState: SpillState.MEASURABLE, SpillState.NOW, SpillState.EVER
     rules: int  # SpillRule: of the last observation
-    status: int  # Status; Status.OK, or why the last attempt gave no observation; Status.EMPTY: none made
+    # Status; Status.OK, or why the last attempt gave no observation; Status.EMPTY: no attempt was made
+    status: int
     observation_count: int
     skipped_count: int  # attempts without an observation, which change nothing else
     episode_count: int  # all episodes; the last one may still be open

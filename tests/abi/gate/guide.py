@@ -24,7 +24,7 @@ NEXT = """#include "api/sized.hpp"
 namespace {
 template <class T> hmn_status give(T* out, T full) {
   if (!hmn::api::is_struct_size(out->struct_size, hmn::api::size_v1<T>)) return HMN_E_STRUCT_SIZE;
-  hmn::api::sized_out::of(out).write(&full);
+  hmn::api::SizedOut::wrap(out).write(&full);
   return HMN_OK;
 }
 }

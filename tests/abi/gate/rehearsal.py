@@ -318,7 +318,7 @@ template <class T> static void check(const char* name, std::uint32_t v1, hmn_fie
   for (const std::uint32_t size : {{v1, std::uint32_t(sizeof(T))}}) {{
     std::memset(&out, 0xA5, sizeof out);
     out.it.struct_size = size;
-    hmn::api::sized_out::of(&out.it).write(&full);
+    hmn::api::SizedOut::wrap(&out.it).write(&full);
     const unsigned char* const past = reinterpret_cast<unsigned char*>(&out) + size;
     const bool has_later = (out.it.present & later) != 0;
     if (has_later == (size == sizeof(T)) && *past == 0xA5) continue;
@@ -435,7 +435,7 @@ hmn_status hmn_pool_read(hmn_context*, uint32_t, uint32_t, uint32_t, hmn_fields,
   full.pinned_bytes = 11;
   full.moved_bytes = 12;
   if (!hmn::api::is_struct_size(out->struct_size, HMN_POOL_SIZE_V1)) return HMN_E_STRUCT_SIZE;
-  hmn::api::sized_out::of(out).write(&full);
+  hmn::api::SizedOut::wrap(out).write(&full);
   return HMN_OK;
 }
 """

@@ -107,7 +107,7 @@ public enum Notes : uint
     None = 0,
     /// <summary>The last known value, <c>AgeNs</c> old: the driver did not answer.</summary>
     Stale = Raw.NOTE_STALE,
-    /// <summary>At least this much: a part is not visible, or memory that several may share counts
+    /// <summary>At least this much: a part is not visible, or memory that several may share is counted
     /// once.</summary>
     LowerBound = Raw.NOTE_LOWER_BOUND,
     /// <summary>Derived from other values, not measured.</summary>
@@ -122,7 +122,7 @@ public enum Notes : uint
     Partial = Raw.NOTE_PARTIAL,
     /// <summary>Diagnostics: a driver call, recorded by <see cref="ContextFlags.Trace"/>.</summary>
     Trace = Raw.NOTE_TRACE,
-    /// <summary>Devices: its memory is that of its partitions, which are devices of their own.</summary>
+    /// <summary>Devices: its memory belongs to its partitions, which are separate devices.</summary>
     Divided = Raw.NOTE_DIVIDED,
 }
 
@@ -201,11 +201,11 @@ public enum Reason : uint
     NotPresent = Raw.REASON_NOT_PRESENT,
     /// <summary>Present, in a form that this library does not know.</summary>
     NotUnderstood = Raw.REASON_NOT_UNDERSTOOD,
-    /// <summary>What is known has more than one meaning: it determines no value.</summary>
+    /// <summary>The known data is ambiguous and determines no value.</summary>
     Ambiguous = Raw.REASON_AMBIGUOUS,
     /// <summary>The system or the driver refused.</summary>
     NotPermitted = Raw.REASON_NOT_PERMITTED,
-    /// <summary>A later reading has it: it is not read at every interval, or is the difference of two
+    /// <summary>Known after a later reading: it is not read at every interval, or is the difference of two
     /// readings.</summary>
     NotYet = Raw.REASON_NOT_YET,
     /// <summary>A reading would wake the device, or keep it awake.</summary>
@@ -216,7 +216,7 @@ public enum Reason : uint
     TimedOut = Raw.REASON_TIMED_OUT,
     /// <summary>A driver, a tool or the system returned an error.</summary>
     Failed = Raw.REASON_FAILED,
-    /// <summary>The driver returned a value that cannot be.</summary>
+    /// <summary>The driver returned an impossible value.</summary>
     Implausible = Raw.REASON_IMPLAUSIBLE,
     /// <summary>A limit of this library, or of the host's memory, was reached.</summary>
     Limit = Raw.REASON_LIMIT,
@@ -244,7 +244,7 @@ public enum ContextFlags : uint
     /// <summary>Start no threads: a driver may then block the caller, and a deadline is only checked between
     /// driver calls.</summary>
     NoThreads = Raw.CONTEXT_NO_THREADS,
-    /// <summary>Read the HMN_* variables now, by getenv (never when set-user-id): see "Threads"
+    /// <summary>Read the HMN_* variables now, with getenv (never if set-user-id): see "Threads"
     /// above.</summary>
     Environment = Raw.CONTEXT_ENVIRONMENT,
     /// <summary>Add each driver call to the snapshot's diagnostics.</summary>
@@ -293,7 +293,7 @@ public enum State : uint
     Lost = Raw.RUN_STATE_LOST,
     /// <summary>Present, and returns errors.</summary>
     Unreadable = Raw.RUN_STATE_UNREADABLE,
-    /// <summary>A driver call has not returned: it hangs, or still starts the device.</summary>
+    /// <summary>A driver call has not returned: it hangs, or is still starting the device.</summary>
     Hung = Raw.RUN_STATE_HUNG,
     /// <summary>Not on this machine.</summary>
     Absent = Raw.RUN_STATE_ABSENT,
@@ -321,11 +321,11 @@ public enum DeviceClass : uint
     Unknown = Raw.DEVICE_CLASS_UNKNOWN,
     /// <summary>Gpu.</summary>
     Gpu = Raw.DEVICE_CLASS_GPU,
-    /// <summary>An accelerator of computations alone, such as neural networks.</summary>
+    /// <summary>An accelerator for computations only, such as neural networks.</summary>
     Npu = Raw.DEVICE_CLASS_NPU,
 }
 
-/// <summary>Form of a device; a partition has that of its parent.</summary>
+/// <summary>Form of a device; a partition has the form of its parent.</summary>
 public enum DeviceForm : uint
 {
     /// <summary>Unknown.</summary>
@@ -343,23 +343,24 @@ public enum MemoryKind : uint
 {
     /// <summary>Unknown.</summary>
     Unknown = Raw.MEMORY_KIND_UNKNOWN,
-    /// <summary>Memory of its own.</summary>
+    /// <summary>Its own memory.</summary>
     Dedicated = Raw.MEMORY_KIND_DEDICATED,
     /// <summary>Allocated from the host's RAM (GB10, Jetson, Apple).</summary>
     Unified = Raw.MEMORY_KIND_UNIFIED,
-    /// <summary>Memory of its own that is also a NUMA node of the host (GH200).</summary>
+    /// <summary>Its own memory, which is also a NUMA node of the host (GH200).</summary>
     Coherent = Raw.MEMORY_KIND_COHERENT,
 }
 
-/// <summary>Kind of a memory pool; a device has at most one of each, which may have parts. An APU has
-/// <see cref="PoolKind.Vram"/> and <see cref="PoolKind.Host"/>, a unified GPU only UNIFIED.</summary>
+/// <summary>Kind of a memory pool. A device has at most one pool of each kind, and a pool may have parts. An
+/// APU has <see cref="PoolKind.Vram"/> and <see cref="PoolKind.Host"/>; a unified GPU has only
+/// UNIFIED.</summary>
 public enum PoolKind : uint
 {
     /// <summary>In requests: the pool that allocations come from.</summary>
     Main = Raw.POOL_MAIN,
     /// <summary>The device's own memory.</summary>
     Vram = Raw.POOL_VRAM,
-    /// <summary>The part of it that the host can address.</summary>
+    /// <summary>The part of the device's own memory that the host can address.</summary>
     VramVisible = Raw.POOL_VRAM_VISIBLE,
     /// <summary>Host RAM mapped for the device (GTT, WDDM shared).</summary>
     Host = Raw.POOL_HOST,
@@ -389,10 +390,10 @@ public enum ThrottleReasons : uint
     Other = Raw.THROTTLE_OTHER,
 }
 
-/// <summary>Metric: one number of a device. A metric is what <see cref="Telemetry"/> has no field for, or one
-/// instance of what it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and
-/// instances are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. "Count": whole, in
-/// <c>Count</c>; all others are in <c>Value</c>.</summary>
+/// <summary>Metric: one number of a device. A metric is a value for which <see cref="Telemetry"/> has no
+/// field, or one instance of a value that it has (each sensor, each fan, each clock). Numbers are appended;
+/// unit, kind and instances are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. A "count" is a
+/// whole number, in <c>Count</c>; all other metrics are in <c>Value</c>.</summary>
 public enum MetricId : uint
 {
     /// <summary>Unknown.</summary>
@@ -588,7 +589,8 @@ public enum Remapping : uint
     Failed = Raw.REMAPPED_FAILED,
 }
 
-/// <summary>What a metric's number does; it says how to show it, and whether to take differences.</summary>
+/// <summary>Kind of a metric's number. It determines how to show the number, and whether to take
+/// differences.</summary>
 public enum NumberKind : uint
 {
     /// <summary>Unknown.</summary>
@@ -642,17 +644,17 @@ public enum Collect : uint
     System = Raw.COLLECT_SYSTEM,
     /// <summary>Identity of the devices (implied by the following).</summary>
     Devices = Raw.COLLECT_DEVICES,
-    /// <summary>Their memory.</summary>
+    /// <summary>Memory of the devices.</summary>
     Pools = Raw.COLLECT_POOLS,
-    /// <summary>What the caller uses on each.</summary>
+    /// <summary>Usage of the caller on each device.</summary>
     Self = Raw.COLLECT_SELF,
-    /// <summary>What every process uses on each.</summary>
+    /// <summary>Usage of every process on each device.</summary>
     Processes = Raw.COLLECT_PROCESSES,
     /// <summary>Load, temperature, power.</summary>
     Telemetry = Raw.COLLECT_TELEMETRY,
     /// <summary>Every metric that the sources report.</summary>
     Metrics = Raw.COLLECT_METRICS,
-    /// <summary>What every control group uses on each.</summary>
+    /// <summary>Usage of every control group on each device.</summary>
     Groups = Raw.COLLECT_GROUPS,
     /// <summary>All of these.</summary>
     Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry | Metrics | Groups,
@@ -668,18 +670,18 @@ public enum SnapshotFlags : uint
     OneDevice = Raw.SNAPSHOT_ONE_DEVICE,
     /// <summary>Only the usage rows of pid.</summary>
     OneProcess = Raw.SNAPSHOT_ONE_PROCESS,
-    /// <summary>Also metrics that take more than a few milliseconds; they are read last and delay nothing
+    /// <summary>Include metrics that take more than a few milliseconds; they are read last and delay nothing
     /// else.</summary>
     Slow = Raw.SNAPSHOT_SLOW,
-    /// <summary>Without values that take the driver milliseconds (of NVIDIA's the energy, the highest clocks
+    /// <summary>Leave out values that take the driver milliseconds (for NVIDIA the energy, the highest clocks
     /// and the load of each process): <see cref="Reason.NotYet"/>. Not with
     /// <see cref="SnapshotFlags.Slow"/>.</summary>
     Quick = Raw.SNAPSHOT_QUICK,
-    /// <summary>Also lists the parts of pools: see <see cref="Pool"/>.instance.</summary>
+    /// <summary>Also list the parts of pools: see <see cref="Pool"/>.instance.</summary>
     Parts = Raw.SNAPSHOT_PARTS,
 }
 
-/// <summary>Form of the lines for people.</summary>
+/// <summary>Form of human-readable lines.</summary>
 [Flags]
 public enum LineFlags : uint
 {
@@ -787,7 +789,7 @@ public enum CacheKind : uint
 {
     /// <summary>Keys or values of each token: MHA, GQA and MQA, by kv_heads.</summary>
     Full = Raw.CACHE_FULL,
-    /// <summary>Of the last `window` tokens and of the first `sinks`.</summary>
+    /// <summary>The same, of the last `window` tokens and the first `sinks` tokens.</summary>
     Window = Raw.CACHE_WINDOW,
     /// <summary>One vector for each token: MLA (DeepSeek).</summary>
     Latent = Raw.CACHE_LATENT,

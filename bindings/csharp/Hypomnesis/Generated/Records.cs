@@ -22,7 +22,7 @@ public sealed record BackendInfo
     public NativeDomain NativeDomain { get; init; }
     /// <summary>As the system, driver or tool returned it.</summary>
     public int NativeCode { get; init; }
-    /// <summary>Of the driver or tool.</summary>
+    /// <summary>Version of the driver or tool.</summary>
     public string? Version { get; init; }
     /// <summary>Why it is not usable, and the remedy; "" when it is.</summary>
     public string Message { get; init; } = "";
@@ -116,8 +116,8 @@ public sealed record SystemMemory
     public ulong? SwapTotalBytes { get; init; }
     /// <summary>Swap free, bytes.</summary>
     public ulong? SwapFreeBytes { get; init; }
-    /// <summary>The lowest memory limit of this process' control groups, on Windows of its job objects;
-    /// absent when none applies.</summary>
+    /// <summary>The lowest memory limit of this process' control groups, or on Windows of its job objects;
+    /// absent if none applies.</summary>
     public ulong? LimitBytes { get; init; }
     /// <summary>Memory charged to the group or job with that limit, file cache included.</summary>
     public ulong? LimitUsedBytes { get; init; }
@@ -125,11 +125,11 @@ public sealed record SystemMemory
     public ulong? CommitLimitBytes { get; init; }
     /// <summary>Committed, bytes.</summary>
     public ulong? CommittedBytes { get; init; }
-    /// <summary>Of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
+    /// <summary>Share of the last 10 s in which at least one task waited for memory (Linux: `some avg10` of
     /// /proc/pressure/memory); absent elsewhere.</summary>
     public double? StallPercent { get; init; }
-    /// <summary>What can be allocated now: <see cref="AvailableBytes"/>, but no more than any limit leaves,
-    /// which includes cache to be given back.</summary>
+    /// <summary>Memory that can be allocated now: <see cref="AvailableBytes"/>, but no more than any limit
+    /// leaves; that includes cache that can be reclaimed.</summary>
     public ulong? UsableBytes { get; init; }
 
     internal static unsafe SystemMemory From(IntPtr record)
@@ -161,11 +161,11 @@ public sealed partial record Device
     public Notes Notes { get; init; }
     /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary>In the context: never reused, never renumbered.</summary>
+    /// <summary>Index in the context: never reused, never renumbered.</summary>
     public uint Index { get; init; }
     /// <summary>Class of a device; bit n of hmn_context_options.device_classes is class n.</summary>
     public DeviceClass DeviceClass { get; init; }
-    /// <summary>Form of a device; a partition has that of its parent.</summary>
+    /// <summary>Form of a device; a partition has the form of its parent.</summary>
     public DeviceForm Form { get; init; }
     /// <summary>State of a backend or a device.</summary>
     public State State { get; init; }
@@ -173,7 +173,7 @@ public sealed partial record Device
     public Vendor Vendor { get; init; }
     /// <summary>Kind of a device's memory.</summary>
     public MemoryKind MemoryKind { get; init; }
-    /// <summary>The device that this one is a partition of: a MIG instance, an XCP.</summary>
+    /// <summary>The device that this partition belongs to: a MIG instance, an XCP.</summary>
     public uint? ParentIndex { get; init; }
     /// <summary>Index in the vendor's own tools.</summary>
     public uint? DriverIndex { get; init; }
@@ -185,9 +185,9 @@ public sealed partial record Device
     public uint? RenderMinor { get; init; }
     /// <summary>The host's NUMA node that is the device's own memory.</summary>
     public uint? NumaNode { get; init; }
-    /// <summary>MIG.</summary>
+    /// <summary>Number of the MIG GPU instance.</summary>
     public uint? GpuInstance { get; init; }
-    /// <summary>MIG.</summary>
+    /// <summary>Number of the MIG compute instance.</summary>
     public uint? ComputeInstance { get; init; }
     /// <summary>Newest CUDA that the driver supports: 12.4 is 12 and 4.</summary>
     public uint? CudaVersionMajor { get; init; }
@@ -199,7 +199,7 @@ public sealed partial record Device
     public uint? ComputeCapabilityMinor { get; init; }
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }
-    /// <summary>Time since its driver listed it; of several, the earliest.</summary>
+    /// <summary>Time since its driver listed it; with several drivers, since the earliest list.</summary>
     public ulong AgeNs { get; init; }
     /// <summary>As the vendor writes it: "NVIDIA GeForce RTX 4090".</summary>
     public string? Name { get; init; }
@@ -269,15 +269,15 @@ public sealed record Pool
     public ulong? TotalBytes { get; init; }
     /// <summary>Free, bytes.</summary>
     public ulong? FreeBytes { get; init; }
-    /// <summary>Without <see cref="ReservedBytes"/> where that is known; else with it.</summary>
+    /// <summary>Without <see cref="ReservedBytes"/> if that is known; otherwise including it.</summary>
     public ulong? UsedBytes { get; init; }
     /// <summary>Held by driver and firmware, included in <see cref="TotalBytes"/>: total = reserved + free +
     /// used.</summary>
     public ulong? ReservedBytes { get; init; }
-    /// <summary>Best estimate of what can be allocated now: what is free, but no more than what is left of
-    /// the budget, and of the host's usable memory where the pool is a part of it; all of it while the device
-    /// sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if stale, and on a
-    /// device that is divided into partitions.</summary>
+    /// <summary>Best estimate of the memory that can be allocated now: the free memory, but no more than is
+    /// left of the budget and, if the pool is part of the host's memory, of the host's usable memory; the
+    /// total while the device sleeps. For a pool with parts, their sum, which one allocation may not get.
+    /// Absent if stale, and on a device that is divided into partitions.</summary>
     public ulong? UsableBytes { get; init; }
     /// <summary>What a policy grants this process.</summary>
     public ulong? BudgetBytes { get; init; }
@@ -323,7 +323,7 @@ public sealed record Telemetry
     public uint? CoreClockMhz { get; init; }
     /// <summary>Memory clock, MHz.</summary>
     public uint? MemoryClockMhz { get; init; }
-    /// <summary>Of the fan's highest speed; may exceed 100.</summary>
+    /// <summary>Share of the fan's highest speed; may exceed 100.</summary>
     public uint? FanPercent { get; init; }
     /// <summary>Fan, RPM.</summary>
     public uint? FanRpm { get; init; }
@@ -463,15 +463,15 @@ public sealed record Usage
     public NameState NameState { get; init; }
     /// <summary>Effective user id.</summary>
     public uint? Uid { get; init; }
-    /// <summary>MIG.</summary>
+    /// <summary>Number of the MIG GPU instance.</summary>
     public uint? GpuInstance { get; init; }
-    /// <summary>MIG.</summary>
+    /// <summary>Number of the MIG compute instance.</summary>
     public uint? ComputeInstance { get; init; }
-    /// <summary>Start time, for people: see <see cref="ProcessKey"/>. Of an exited process: start of the
+    /// <summary>Start time, for display: see <see cref="ProcessKey"/>. For an exited process: start of the
     /// driver's accounting.</summary>
     public ulong? StartUnixNs { get; init; }
-    /// <summary>Main value, accounted as <see cref="Accounting"/>; of an integrated device all of its memory,
-    /// <see cref="HostPoolBytes"/> included.</summary>
+    /// <summary>Main value, accounted as in <see cref="Accounting"/>; for an integrated device all of its
+    /// memory, including <see cref="HostPoolBytes"/>.</summary>
     public ulong? UsedBytes { get; init; }
     /// <summary>Resident, bytes.</summary>
     public ulong? ResidentBytes { get; init; }
@@ -479,12 +479,12 @@ public sealed record Usage
     public ulong? CommittedBytes { get; init; }
     /// <summary>Allocated, bytes.</summary>
     public ulong? AllocatedBytes { get; init; }
-    /// <summary>What other processes hold as well; it and <see cref="PurgeableBytes"/> may be more than
-    /// <see cref="UsedBytes"/> where the driver counts them resident or not.</summary>
+    /// <summary>Memory that other processes hold as well; it and <see cref="PurgeableBytes"/> may exceed
+    /// <see cref="UsedBytes"/> if the driver counts them whether they are resident or not.</summary>
     public ulong? SharedBytes { get; init; }
     /// <summary>Purgeable, bytes.</summary>
     public ulong? PurgeableBytes { get; init; }
-    /// <summary>Belongs in device memory, and is not there now.</summary>
+    /// <summary>Belongs in device memory, but is not there now.</summary>
     public ulong? EvictedBytes { get; init; }
     /// <summary>Host RAM mapped for the device (GTT, WDDM shared).</summary>
     public ulong? HostPoolBytes { get; init; }
@@ -503,9 +503,9 @@ public sealed record Usage
     /// <summary>Highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
     /// sampled.</summary>
     public ulong? PeakUsedBytes { get; init; }
-    /// <summary>Opaque: identifies the process in every context, whatever its pid was used for before and
-    /// however the clock is set, among readers in one PID namespace. Absent for a process of another one, an
-    /// exited process, and where the system does not identify its boot (a copied proc tree).</summary>
+    /// <summary>Opaque: identifies the process in every context, even if its pid is reused or the clock is
+    /// set, for all readers in one PID namespace. Absent for a process of another PID namespace, for an
+    /// exited process, and if the system does not identify its boot (a copied proc tree).</summary>
     public ulong? ProcessKey { get; init; }
     /// <summary>In a snapshot: command name.</summary>
     public string? ProcessName { get; init; }
@@ -556,7 +556,7 @@ public sealed record Usage
 }
 
 /// <summary>Memory of one device that one control group holds (a container, a session or a service). No group
-/// of a snapshot contains another, so that <see cref="UsedBytes"/> may be summed. Null: not known.</summary>
+/// of a snapshot contains another, so <see cref="UsedBytes"/> can be summed. Null: not known.</summary>
 public sealed record Group
 {
     /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
@@ -567,8 +567,8 @@ public sealed record Group
     public uint DeviceIndex { get; init; }
     /// <summary>VRAM held by the group's processes.</summary>
     public ulong? UsedBytes { get; init; }
-    /// <summary>The lowest limit of the group and of those that contain it, which they may share with others;
-    /// absent: none, or not readable.</summary>
+    /// <summary>The lowest limit of the group and of the groups that contain it, which they may share with
+    /// others; absent: none, or not readable.</summary>
     public ulong? LimitBytes { get; init; }
     /// <summary>Time since the kernel was queried.</summary>
     public ulong AgeNs { get; init; }
@@ -596,8 +596,8 @@ public sealed record Group
 /// <summary>Counts, times and notes of a snapshot.</summary>
 public sealed record SnapshotInfo
 {
-    /// <summary><see cref="Notes.Partial"/>: a requested value is missing; <see cref="Notes.LowerBound"/>: so
-    /// may devices be, or all values of one: what is counted or added up over them is a minimum.</summary>
+    /// <summary><see cref="Notes.Partial"/>: a requested value is missing; <see cref="Notes.LowerBound"/>: a
+    /// device, or all values of one, may be missing, so counts and sums over devices are minimums.</summary>
     public Notes Notes { get; init; }
     /// <summary>What was requested.</summary>
     public Collect Collect { get; init; }
@@ -609,8 +609,8 @@ public sealed record SnapshotInfo
     public uint UsageCount { get; init; }
     /// <summary>Diagnostic count.</summary>
     public uint DiagnosticCount { get; init; }
-    /// <summary>Processes that the system did not let the caller read, or whose use of a device it did
-    /// not.</summary>
+    /// <summary>Processes that the system did not permit the caller to read, or whose use of a device it did
+    /// not permit to read.</summary>
     public uint UnreadableProcessCount { get; init; }
     /// <summary>Metric count.</summary>
     public uint MetricCount { get; init; }
@@ -620,9 +620,9 @@ public sealed record SnapshotInfo
     public ulong UnixTimeNs { get; init; }
     /// <summary>Start time: hmn_monotonic_ns.</summary>
     public ulong MonotonicNs { get; init; }
-    /// <summary>Time it took.</summary>
+    /// <summary>Time that the snapshot took.</summary>
     public ulong DurationNs { get; init; }
-    /// <summary>As of hmn_device_scan, of the context's last scan.</summary>
+    /// <summary>Generation of the context's last scan: see hmn_device_scan.</summary>
     public ulong DeviceGeneration { get; init; }
 
     internal static unsafe SnapshotInfo From(IntPtr record)
@@ -647,9 +647,9 @@ public sealed record SnapshotInfo
     }
 }
 
-/// <summary>Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member
-/// that is absent here stands for all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC the
-/// whole subject is. Null: not known.</summary>
+/// <summary>Why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an
+/// absent member means all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC, the whole subject
+/// is missing. Null: not known.</summary>
 public sealed record Diagnostic
 {
     /// <summary><see cref="Notes.Trace"/>: not a fault, a recorded driver call.</summary>
@@ -671,9 +671,9 @@ public sealed record Diagnostic
     public Collect Subject { get; init; }
     /// <summary>Device index.</summary>
     public uint? DeviceIndex { get; init; }
-    /// <summary>Of the process concerned.</summary>
+    /// <summary>The process concerned.</summary>
     public uint? Pid { get; init; }
-    /// <summary>Kind of a memory pool; a device has at most one of each, which may have parts.</summary>
+    /// <summary>Kind of a memory pool.</summary>
     public PoolKind? Pool { get; init; }
     /// <summary>As in <see cref="Pool"/>.</summary>
     public uint? PoolInstance { get; init; }
@@ -683,7 +683,7 @@ public sealed record Diagnostic
     public uint? MetricInstance { get; init; }
     /// <summary>Presence bits that are missing for this reason, in the subject's struct.</summary>
     public ulong? Field { get; init; }
-    /// <summary>Of a traced call.</summary>
+    /// <summary>Duration of a traced call.</summary>
     public ulong? DurationNs { get; init; }
     /// <summary>Number of equal diagnostics merged into this one.</summary>
     public uint Count { get; init; }
@@ -725,17 +725,17 @@ public sealed record Delta
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary><see cref="DeviceBytes"/> is of this process or of the device.</summary>
+    /// <summary>Whether <see cref="DeviceBytes"/> is for this process or for the device.</summary>
     public Scope Scope { get; init; }
     /// <summary>How <see cref="DeviceBytes"/> is accounted.</summary>
     public Accounting Accounting { get; init; }
     /// <summary>The caller's resident set.</summary>
     public long? MemoryBytes { get; init; }
-    /// <summary>Of the caller when both snapshots have that, else of the device.</summary>
+    /// <summary>For the caller if both snapshots have that, otherwise for the device.</summary>
     public long? DeviceBytes { get; init; }
     /// <summary>Elapsed, nanoseconds.</summary>
     public ulong ElapsedNs { get; init; }
-    /// <summary>Of the whole device.</summary>
+    /// <summary>Energy of the whole device.</summary>
     public double? EnergyJoules { get; init; }
 
     internal static unsafe Delta From(IntPtr record)
@@ -766,11 +766,11 @@ public sealed record SamplerInfo
     public SamplerState State { get; init; }
     /// <summary>Snapshots not yet pulled.</summary>
     public uint Pending { get; init; }
-    /// <summary>Of the last attempt.</summary>
+    /// <summary>Status of the last attempt.</summary>
     public Status? LastStatus { get; init; }
     /// <summary>Snapshots taken.</summary>
     public ulong TakenCount { get; init; }
-    /// <summary>Of these, dropped unread because the queue was full.</summary>
+    /// <summary>Snapshots of these that were dropped unread because the queue was full.</summary>
     public ulong DroppedCount { get; init; }
     /// <summary>Scheduled times skipped because a snapshot took too long.</summary>
     public ulong LateCount { get; init; }
@@ -797,8 +797,8 @@ public sealed record SamplerInfo
     }
 }
 
-/// <summary>Highest values in a sampler's snapshots since its start, each on its own: they may be of
-/// different times. Peaks between two snapshots are missed. Null: not known.</summary>
+/// <summary>Highest values in a sampler's snapshots since its start. Each is determined separately, so they
+/// may be from different times. Peaks between two snapshots are missed. Null: not known.</summary>
 public sealed record Peak
 {
     /// <summary>Of the reading of <see cref="UsedBytes"/>.</summary>
@@ -807,15 +807,15 @@ public sealed record Peak
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary>0: of the device.</summary>
+    /// <summary>0: the device.</summary>
     public uint Pid { get; init; }
     /// <summary>What <see cref="UsedBytes"/> counts.</summary>
     public Accounting Accounting { get; init; }
-    /// <summary>A device: of its main pool.</summary>
+    /// <summary>For a device: used memory of its main pool.</summary>
     public ulong? UsedBytes { get; init; }
-    /// <summary>A device: used of its <see cref="PoolKind.Host"/>.</summary>
+    /// <summary>For a device: used memory of its <see cref="PoolKind.Host"/>.</summary>
     public ulong? HostPoolBytes { get; init; }
-    /// <summary>Of a process: RSS.</summary>
+    /// <summary>For a process: RSS.</summary>
     public ulong? HostResidentBytes { get; init; }
     /// <summary>Start of the first snapshot with <see cref="UsedBytes"/>.</summary>
     public ulong? UsedMonotonicNs { get; init; }
@@ -918,7 +918,7 @@ public sealed record SpillInfo
     /// <summary>Of the last observation.</summary>
     public SpillRules Rules { get; init; }
     /// <summary><see cref="Status.Ok"/>, or why the last attempt gave no observation;
-    /// <see cref="Status.Empty"/>: none made.</summary>
+    /// <see cref="Status.Empty"/>: no attempt was made.</summary>
     public Status Status { get; init; }
     /// <summary>Observation count.</summary>
     public ulong ObservationCount { get; init; }

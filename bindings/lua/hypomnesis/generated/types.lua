@@ -10,7 +10,7 @@
 ---@field status integer E_*: OK, or why it is not usable
 ---@field native_domain integer NATIVE_*
 ---@field native_code integer as the system, driver or tool returned it
----@field version string? of the driver or tool
+---@field version string? version of the driver or tool
 ---@field message string why it is not usable, and the remedy; "" when it is
 
 ---Host RAM of one process, in bytes. What is not known is nil.
@@ -39,37 +39,37 @@
 ---@field available_bytes integer? allocatable without swapping (MemAvailable)
 ---@field swap_total_bytes integer?
 ---@field swap_free_bytes integer?
----@field limit_bytes integer? the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
+---@field limit_bytes integer? the lowest memory limit of this process' control groups, or on Windows of its job objects; absent if none applies
 ---@field limit_used_bytes integer? memory charged to the group or job with that limit, file cache included
 ---@field commit_limit_bytes integer?
 ---@field committed_bytes integer?
----@field stall_percent number? of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
----@field usable_bytes integer? what can be allocated now: available_bytes, but no more than any limit leaves, which includes cache to be given back
+---@field stall_percent number? share of the last 10 s in which at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
+---@field usable_bytes integer? memory that can be allocated now: available_bytes, but no more than any limit leaves; that includes cache that can be reclaimed
 
 ---Identity of a device. What is not known is nil.
 ---@class hypomnesis.Device
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
----@field index integer in the context: never reused, never renumbered
+---@field index integer index in the context: never reused, never renumbered
 ---@field device_class integer DEVICE_CLASS_*
 ---@field form integer DEVICE_FORM_*
 ---@field state integer RUN_STATE_*
 ---@field vendor integer VENDOR_*: a PCI vendor id
 ---@field memory_kind integer MEMORY_KIND_*
----@field parent_index integer? the device that this one is a partition of: a MIG instance, an XCP
+---@field parent_index integer? the device that this partition belongs to: a MIG instance, an XCP
 ---@field driver_index integer? index in the vendor's own tools
 ---@field pci_device integer? PCI device id
 ---@field pci_subsystem integer? subsystem device id << 16 | subsystem vendor id
 ---@field render_minor integer? N of /dev/dri/renderDN
 ---@field numa_node integer? the host's NUMA node that is the device's own memory
----@field gpu_instance integer? MIG
----@field compute_instance integer? MIG
+---@field gpu_instance integer? number of the MIG GPU instance
+---@field compute_instance integer? number of the MIG compute instance
 ---@field cuda_version_major integer? newest CUDA that the driver supports: 12.4 is 12 and 4
 ---@field cuda_version_minor integer? of the same version
 ---@field compute_capability_major integer? NVIDIA: 9.0 is 9 and 0
 ---@field compute_capability_minor integer? of the same capability
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
----@field age_ns integer time since its driver listed it; of several, the earliest
+---@field age_ns integer time since its driver listed it; with several drivers, since the earliest list
 ---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"
 ---@field uuid string? as the vendor writes it: "GPU-…", "MIG-…"
 ---@field pci_bus_id string? "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -87,9 +87,9 @@
 ---@field instance integer 0: the whole pool; its parts, such as the memory of each tile, count from 1
 ---@field total_bytes integer?
 ---@field free_bytes integer?
----@field used_bytes integer? without reserved_bytes where that is known; else with it
+---@field used_bytes integer? without reserved_bytes if that is known; otherwise including it
 ---@field reserved_bytes integer? held by driver and firmware, included in total_bytes: total = reserved + free + used
----@field usable_bytes integer? best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Of a pool with parts their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
+---@field usable_bytes integer? best estimate of the memory that can be allocated now: the free memory, but no more than is left of the budget and, if the pool is part of the host's memory, of the host's usable memory; the total while the device sleeps. For a pool with parts, their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
 ---@field budget_bytes integer? what a policy grants this process
 ---@field unattributed_bytes integer? used, and owned by no visible process; only in snapshots that collect processes
 ---@field age_ns integer time since the driver's answer
@@ -101,7 +101,7 @@
 ---@field device_index integer
 ---@field core_clock_mhz integer?
 ---@field memory_clock_mhz integer?
----@field fan_percent integer? of the fan's highest speed; may exceed 100
+---@field fan_percent integer? share of the fan's highest speed; may exceed 100
 ---@field fan_rpm integer?
 ---@field pcie_generation integer? current generation of the link
 ---@field pcie_width integer? lanes in use now
@@ -147,16 +147,16 @@
 ---@field accounting integer ACCOUNT_*: what used_bytes counts
 ---@field name_state integer NAME_STATE_*
 ---@field uid integer? effective user id
----@field gpu_instance integer? MIG
----@field compute_instance integer? MIG
----@field start_unix_ns integer? start time, for people: see process_key. Of an exited process: start of the driver's accounting
----@field used_bytes integer? main value, accounted as `accounting`; of an integrated device all of its memory, host_pool_bytes included
+---@field gpu_instance integer? number of the MIG GPU instance
+---@field compute_instance integer? number of the MIG compute instance
+---@field start_unix_ns integer? start time, for display: see process_key. For an exited process: start of the driver's accounting
+---@field used_bytes integer? main value, accounted as in `accounting`; for an integrated device all of its memory, including host_pool_bytes
 ---@field resident_bytes integer?
 ---@field committed_bytes integer?
 ---@field allocated_bytes integer?
----@field shared_bytes integer? what other processes hold as well; it and purgeable_bytes may be more than used_bytes where the driver counts them resident or not
+---@field shared_bytes integer? memory that other processes hold as well; it and purgeable_bytes may exceed used_bytes if the driver counts them whether they are resident or not
 ---@field purgeable_bytes integer?
----@field evicted_bytes integer? belongs in device memory, and is not there now
+---@field evicted_bytes integer? belongs in device memory, but is not there now
 ---@field host_pool_bytes integer? host RAM mapped for the device (GTT, WDDM shared)
 ---@field host_resident_bytes integer? RSS: the same in each row of this pid
 ---@field budget_bytes integer?
@@ -165,40 +165,40 @@
 ---@field window_ns integer? time over which busy_percent is averaged
 ---@field age_ns integer time since the driver's answer
 ---@field peak_used_bytes integer? highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
----@field process_key integer? opaque: identifies the process in every context, whatever its pid was used for before and however the clock is set, among readers in one PID namespace. Absent for a process of another one, an exited process, and where the system does not identify its boot (a copied proc tree)
+---@field process_key integer? opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all readers in one PID namespace. Absent for a process of another PID namespace, for an exited process, and if the system does not identify its boot (a copied proc tree)
 ---@field name string? in a snapshot: command name
 ---@field command string? in a snapshot: command line
 ---@field container string? in a snapshot: id of the container
 
 ---Memory of one device that one control group holds (a container, a session or a service). No group of a
----snapshot contains another, so that used_bytes may be summed. What is not known is nil.
+---snapshot contains another, so used_bytes can be summed. What is not known is nil.
 ---@class hypomnesis.Group
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
 ---@field used_bytes integer? VRAM held by the group's processes
----@field limit_bytes integer? the lowest limit of the group and of those that contain it, which they may share with others; absent: none, or not readable
+---@field limit_bytes integer? the lowest limit of the group and of the groups that contain it, which they may share with others; absent: none, or not readable
 ---@field age_ns integer time since the kernel was queried
 ---@field name string? in a snapshot: its container, else its path
 
 ---Counts, times and notes of a snapshot.
 ---@class hypomnesis.SnapshotInfo
----@field notes integer NOTE_*; NOTE_PARTIAL: a requested value is missing; NOTE_LOWER_BOUND: so may devices be, or all values of one: what is counted or added up over them is a minimum
+---@field notes integer NOTE_*; NOTE_PARTIAL: a requested value is missing; NOTE_LOWER_BOUND: a device, or all values of one, may be missing, so counts and sums over devices are minimums
 ---@field collect integer COLLECT_*: what was requested
 ---@field device_count integer
 ---@field pool_count integer
 ---@field usage_count integer
 ---@field diagnostic_count integer
----@field unreadable_process_count integer processes that the system did not let the caller read, or whose use of a device it did not
+---@field unreadable_process_count integer processes that the system did not permit the caller to read, or whose use of a device it did not permit to read
 ---@field metric_count integer
 ---@field group_count integer
 ---@field unix_time_ns integer start time, since 1970
 ---@field monotonic_ns integer start time: hmn_monotonic_ns
----@field duration_ns integer time it took
----@field device_generation integer as of hmn_device_scan, of the context's last scan
+---@field duration_ns integer time that the snapshot took
+---@field device_generation integer generation of the context's last scan: see hmn_device_scan
 
----Why a value is missing, and the remedy. What is missing is named as in hmn_reason_key; a member that is
----absent here stands for all: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC the whole subject is.
+---Why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an absent
+---member means all: without DIAGNOSTIC_HAS_FIELD and DIAGNOSTIC_HAS_METRIC, the whole subject is missing.
 ---What is not known is nil.
 ---@class hypomnesis.Diagnostic
 ---@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
@@ -209,13 +209,13 @@
 ---@field native_code integer as the system, driver or tool returned it
 ---@field subject integer the bit concerned
 ---@field device_index integer?
----@field pid integer? of the process concerned
+---@field pid integer? the process concerned
 ---@field pool integer? POOL_*
 ---@field pool_instance integer? as in hypomnesis.Pool
 ---@field metric integer? METRIC_*
 ---@field metric_instance integer? as in hypomnesis.Metric
 ---@field field integer? presence bits that are missing for this reason, in the subject's struct
----@field duration_ns integer? of a traced call
+---@field duration_ns integer? duration of a traced call
 ---@field count integer number of equal diagnostics merged into this one
 ---@field message string a sentence that names the value and the remedy
 
@@ -224,36 +224,36 @@
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
----@field scope integer DELTA_SCOPE_*: device_bytes is of this process or of the device
+---@field scope integer DELTA_SCOPE_*: whether device_bytes is for this process or for the device
 ---@field accounting integer ACCOUNT_*: how device_bytes is accounted
 ---@field memory_bytes integer? the caller's resident set
----@field device_bytes integer? of the caller when both snapshots have that, else of the device
+---@field device_bytes integer? for the caller if both snapshots have that, otherwise for the device
 ---@field elapsed_ns integer
----@field energy_joules number? of the whole device
+---@field energy_joules number? energy of the whole device
 
 ---State and counters of a sampler. What is not known is nil.
 ---@class hypomnesis.SamplerInfo
 ---@field notes integer NOTE_*
 ---@field state integer SAMPLER_STATE_*: SAMPLER_STATE_IDLE, SAMPLER_STATE_RUNNING, SAMPLER_STATE_STOPPED
 ---@field pending integer snapshots not yet pulled
----@field last_status integer? E_*: of the last attempt
+---@field last_status integer? E_*: status of the last attempt
 ---@field taken_count integer snapshots taken
----@field dropped_count integer of these, dropped unread because the queue was full
+---@field dropped_count integer snapshots of these that were dropped unread because the queue was full
 ---@field late_count integer scheduled times skipped because a snapshot took too long
 ---@field failed_count integer attempts without a snapshot
 ---@field last_monotonic_ns integer? start of the last attempt: hmn_monotonic_ns
 
----Highest values in a sampler's snapshots since its start, each on its own: they may be of different times.
----Peaks between two snapshots are missed. What is not known is nil.
+---Highest values in a sampler's snapshots since its start. Each is determined separately, so they may be from
+---different times. Peaks between two snapshots are missed. What is not known is nil.
 ---@class hypomnesis.Peak
 ---@field notes integer NOTE_*: of the reading of used_bytes
 ---@field backend integer BACKEND_*: of the reading of used_bytes
 ---@field device_index integer
----@field pid integer 0: of the device
+---@field pid integer 0: the device
 ---@field accounting integer ACCOUNT_*: what used_bytes counts
----@field used_bytes integer? a device: of its main pool
----@field host_pool_bytes integer? a device: used of its POOL_HOST
----@field host_resident_bytes integer? of a process: RSS
+---@field used_bytes integer? for a device: used memory of its main pool
+---@field host_pool_bytes integer? for a device: used memory of its POOL_HOST
+---@field host_resident_bytes integer? for a process: RSS
 ---@field used_monotonic_ns integer? start of the first snapshot with used_bytes
 
 ---Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
@@ -282,7 +282,7 @@
 ---@field device_index integer
 ---@field state integer SPILL_STATE_*: SPILL_STATE_MEASURABLE, SPILL_STATE_NOW, SPILL_STATE_EVER
 ---@field rules integer SPILL_BY_*: of the last observation
----@field status integer E_*; OK, or why the last attempt gave no observation; E_EMPTY: none made
+---@field status integer E_*; OK, or why the last attempt gave no observation; E_EMPTY: no attempt was made
 ---@field observation_count integer
 ---@field skipped_count integer attempts without an observation, which change nothing else
 ---@field episode_count integer all episodes; the last one may still be open

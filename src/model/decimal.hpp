@@ -8,7 +8,7 @@
 #include <string_view>
 
 #ifndef __cpp_lib_to_chars
-#include "model/decimal_of_c_locale.hpp"
+#include "model/c_locale_decimal.hpp"
 #endif
 
 namespace hmn {

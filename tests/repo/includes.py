@@ -10,7 +10,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
 # The command shares the library's names of enumerators and fields, its JSON and numerals, and its rule to add up what
 # processes use.
-COMMAND_MODEL = {"model/character.hpp", "model/decimal.hpp", "model/json.hpp", "model/json_writer.hpp", "model/likely_word.hpp", "model/text.hpp", "model/words.hpp", "model/usage_sum.hpp"}
+COMMAND_MODEL = {"model/character.hpp", "model/decimal.hpp", "model/json.hpp", "model/json_writer.hpp", "model/similar_word.hpp", "model/text.hpp", "model/words.hpp", "model/usage_sum.hpp"}
 BINDING = "hypomnesis.hpp"  # bindings/cpp
 
 SYSTEM_HEADERS = re.compile(

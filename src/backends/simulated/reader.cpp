@@ -7,7 +7,7 @@
 #include <limits>
 #include <system_error>
 
-#include "model/likely_word.hpp"
+#include "model/similar_word.hpp"
 
 namespace hmn::simulated {
 namespace {

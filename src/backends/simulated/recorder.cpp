@@ -6,8 +6,8 @@
 #include <span>
 
 #include "backends/simulated/fields.hpp"
-#include "backends/simulated/kept.hpp"
 #include "backends/simulated/recorded_machine.hpp"
+#include "backends/simulated/recording_filter.hpp"
 #include "backends/simulated/script.hpp"
 #include "model/json_writer.hpp"
 #include "model/message_text.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "backends/simulated/scenario.hpp"
+#include "backends/simulated/device_recording.hpp"
 #include "platform/recording.hpp"
 #include "source/interface.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "backends/simulated/scenario.hpp"
+#include "backends/simulated/device_recording.hpp"
 #include "platform/recording.hpp"
 #include "source/interface.hpp"
 #include "source/registry.hpp"

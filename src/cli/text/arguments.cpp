@@ -13,7 +13,7 @@
 #include "cli/text/unicode.hpp"
 #include "model/character.hpp"
 #include "model/decimal.hpp"
-#include "model/likely_word.hpp"
+#include "model/similar_word.hpp"
 
 namespace hmn::cli {
 

@@ -46,7 +46,7 @@ double strtod_l(const char* text, char** end, std::nullptr_t) {
 
 }  // namespace
 
-#include "model/decimal_of_c_locale.hpp"
+#include "model/c_locale_decimal.hpp"
 
 namespace {
 

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "cli/exporter/server.hpp"
-#include "cli/exporter/server/access.hpp"
 #include "cli/exporter/server/connections.hpp"
+#include "cli/exporter/server/passwords.hpp"
 #include "cli/exporter/server/tls.hpp"
 #include "cli/exporter/server/web_config.hpp"
 

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "cli/text/unicode.hpp"
-#include "cli/top/posix/restoring.hpp"
+#include "cli/top/posix/terminal_restorer.hpp"
 #include "cli/top/terminal.hpp"
 
 namespace hmn::cli::top {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/neutral.hpp"
+#include "backends/simulated/anonymizer.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/scenario.hpp"
+#include "backends/simulated/device_recording.hpp"
 
 #include <algorithm>
 

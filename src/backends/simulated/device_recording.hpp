@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/simulated/neutral.hpp"
+#include "backends/simulated/anonymizer.hpp"
 #include "model/json_writer.hpp"
 #include "platform/mutex.hpp"
 #include "source/interface.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/top/posix/restoring.hpp"
+#include "cli/top/posix/terminal_restorer.hpp"
 
 #include <termios.h>
 #include <unistd.h>

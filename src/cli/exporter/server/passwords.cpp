@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/exporter/server/access.hpp"
+#include "cli/exporter/server/passwords.hpp"
 
 #include <crypt.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/kept.hpp"
+#include "backends/simulated/recording_filter.hpp"
 
 #include <algorithm>
 #include <array>

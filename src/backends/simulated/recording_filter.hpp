@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/simulated/neutral.hpp"
+#include "backends/simulated/anonymizer.hpp"
 #include "platform/recording.hpp"
 
 namespace hmn::simulated {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/neutral.hpp"
+#include "backends/simulated/anonymizer.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "backends/simulated/kept.hpp"
+#include "backends/simulated/recording_filter.hpp"
 #include "model/character.hpp"
 #include "model/message_text.hpp"
 #include "model/pci_address.hpp"

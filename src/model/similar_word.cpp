@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "model/likely_word.hpp"
+#include "model/similar_word.hpp"
 
 #include <algorithm>
 #include <cstddef>

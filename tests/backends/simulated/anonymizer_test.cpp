@@ -9,7 +9,7 @@
 
 using hmn::simulated::Anonymizer;
 
-TEST_CASE("neutral: whole-word names of users and hosts are replaced") {
+TEST_CASE("anonymizer: whole-word names of users and hosts are replaced") {
   Anonymizer anonymizer;
   anonymizer.add_name("alice", Anonymizer::Kind::user);
   anonymizer.add_name("alicebox", Anonymizer::Kind::host);
@@ -23,7 +23,7 @@ TEST_CASE("neutral: whole-word names of users and hosts are replaced") {
   CHECK(anonymizer.anonymize_free_text("bob,alice") == "user2,user1");
 }
 
-TEST_CASE("neutral: paths keep the words that sources search for") {
+TEST_CASE("anonymizer: paths keep the words that sources search for") {
   const std::string home = "/home";
   Anonymizer anonymizer;
   anonymizer.learn_names(home + "/carol/x");
@@ -37,7 +37,7 @@ TEST_CASE("neutral: paths keep the words that sources search for") {
   CHECK(anonymizer.anonymize_words("my\\x2dbox my\\040box") == "name5\\x2dname6 name5\\040name6");
 }
 
-TEST_CASE("neutral: numbers and known words of unknown content are kept") {
+TEST_CASE("anonymizer: numbers and known words of unknown content are kept") {
   Anonymizer anonymizer;
   CHECK(anonymizer.anonymize_words("0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n") ==
         "0: 500Mhz *\n1: 0x1f 12.5 MiB (cpu0)\n");
@@ -57,7 +57,7 @@ TEST_CASE("neutral: numbers and known words of unknown content are kept") {
   CHECK(anonymizer.anonymize_words("123456789012345678901") == "name3");
 }
 
-TEST_CASE("neutral: network addresses are replaced by zeros") {
+TEST_CASE("anonymizer: network addresses are replaced by zeros") {
   Anonymizer anonymizer;
   for (const char* text : {"10.0.0.5", "fe80::1ff:fe23:4567:890a", "0a:1b:2c:3d:4e:5f",
                            "0A-1B-2C-3D-4E-5F", "2001:db8:0:1:2:3:4:5"}) {
@@ -73,7 +73,7 @@ TEST_CASE("neutral: network addresses are replaced by zeros") {
   }
 }
 
-TEST_CASE("neutral: a process title is reduced to its program") {
+TEST_CASE("anonymizer: a process title is reduced to its program") {
   Anonymizer anonymizer;
   const auto reduce = [&](std::string_view title, std::string_view comm) {
     return anonymizer.anonymize_program(title, comm);
@@ -94,7 +94,7 @@ TEST_CASE("neutral: a process title is reduced to its program") {
   CHECK(reduce("", "").empty());
 }
 
-TEST_CASE("neutral: a program without a comm is recognized from other processes") {
+TEST_CASE("anonymizer: a program without a comm is recognized from other processes") {
   Anonymizer anonymizer;
   anonymizer.add_program("train.exe");
   anonymizer.add_program("nginx: worker");
@@ -106,7 +106,7 @@ TEST_CASE("neutral: a program without a comm is recognized from other processes"
   CHECK(anonymizer.anonymize_program("/usr/bin/python3.10", "") == "python3.10");
 }
 
-TEST_CASE("neutral: ids keep their shape, and equal ids stay equal") {
+TEST_CASE("anonymizer: ids keep their shape, and equal ids stay equal") {
   Anonymizer anonymizer;
   const std::string uuid = "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6";
   const std::string first = anonymizer.anonymize_free_text(uuid);
@@ -122,7 +122,7 @@ TEST_CASE("neutral: ids keep their shape, and equal ids stay equal") {
         "0x00007f1234567890 226:128 0000:03:00.0");
 }
 
-TEST_CASE("neutral: a number is the same in hexadecimal and in decimal") {
+TEST_CASE("anonymizer: a number is the same in hexadecimal and in decimal") {
   Anonymizer anonymizer;
   CHECK(anonymizer.anonymize_id("59d01f7b6a5e4c3d\n", 16) == "0000000000000001\n");
   CHECK(anonymizer.anonymize_id("6471707279457406013", 10) == "0000000000000000001");
@@ -131,7 +131,7 @@ TEST_CASE("neutral: a number is the same in hexadecimal and in decimal") {
   CHECK(anonymizer.anonymize_id("", 16).empty());
 }
 
-TEST_CASE("neutral: serial numbers are replaced after their keys") {
+TEST_CASE("anonymizer: serial numbers are replaced after their keys") {
   Anonymizer anonymizer;
   CHECK(anonymizer.anonymize_free_text("\"Serial Number\": \"PCB052348-0007\",") ==
         "\"Serial Number\": \"00000000000001\",");

@@ -6,20 +6,6 @@
 using hypomnesis::dtype_id;
 using hypomnesis::status_code;
 
-namespace {
-
-template <class Call>
-status_code catch_status(Call call) {
-  try {
-    call();
-  } catch (const hypomnesis::error& e) {
-    return e.status();
-  }
-  return status_code::ok;
-}
-
-}  // namespace
-
 TEST_CASE("dtypes have names and bits") {
   CHECK(hypomnesis::dtype_from_name("torch.bfloat16") == dtype_id::bf16);
   CHECK(hypomnesis::name(dtype_id::f8e4m3) == "f8e4m3");

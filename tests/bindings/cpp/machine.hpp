@@ -12,6 +12,17 @@ inline hypomnesis::context open_machine(const std::string& file,
   return context;
 }
 
+// Returns the status of the exception that the call throws; ok if it throws none.
+template <class Call>
+hypomnesis::status_code catch_status(Call call) {
+  try {
+    call();
+  } catch (const hypomnesis::error& error) {
+    return error.status();
+  }
+  return hypomnesis::status_code::ok;
+}
+
 inline constexpr auto everything = static_cast<hypomnesis::part>(127);
 
 #endif

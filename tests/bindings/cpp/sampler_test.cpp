@@ -16,18 +16,6 @@ static_assert(std::is_nothrow_destructible_v<sampler>);
 
 namespace {
 
-template <class Call>
-status_code catch_status(Call call) {
-  try {
-    call();
-  } catch (const hypomnesis::error& e) {
-    return e.status();
-  } catch (const hypomnesis::closed&) {
-    return status_code::state;  // closed before the call reached the library
-  }
-  return status_code::ok;
-}
-
 sampler start_sampler(const hypomnesis::context& context,
                       const hypomnesis::sampler_options& options = {}) {
   sampler s = context.sample(options);

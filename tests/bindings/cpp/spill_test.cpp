@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
-template <class Call>
-status_code catch_status(Call call) {
-  try {
-    call();
-  } catch (const hypomnesis::error& e) {
-    return e.status();
-  }
-  return status_code::ok;
-}
-
 }  // namespace
 
 TEST_CASE("a detector reports a spill of its device with a current and a latched state") {

@@ -14,16 +14,6 @@ static_assert(std::is_nothrow_destructible_v<tracker>);
 
 namespace {
 
-template <class Call>
-status_code catch_status(Call call) {
-  try {
-    call();
-  } catch (const hypomnesis::error& e) {
-    return e.status();
-  }
-  return status_code::ok;
-}
-
 tracker make_tracker(std::uint64_t bytes) {
   hypomnesis::tracker_options options;
   options.limit_bytes = bytes;

@@ -77,17 +77,17 @@ std::optional<std::int32_t> lookup_number(WordList list, std::string_view word) 
 
 const char* status_name(std::int32_t status) noexcept {
 #define HMN_STATUS_NAME(name, number, word) #number,
-  static constexpr const char* names[] = {HMN_STATUSES(HMN_STATUS_NAME)};
+  static constexpr const char* status_names[] = {HMN_STATUSES(HMN_STATUS_NAME)};
 #undef HMN_STATUS_NAME
   const auto index = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
-  return index < std::size(names) ? names[index] : "HMN_E_?";
+  return index < std::size(status_names) ? status_names[index] : "HMN_E_?";
 }
 
 const char* vendor_name(std::uint32_t vendor) noexcept {
 #define HMN_VENDOR_NAME(name, number, word, display) {number, display},
-  static constexpr NumberedWord names[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
+  static constexpr NumberedWord vendor_names[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
 #undef HMN_VENDOR_NAME
-  const char* const name = lookup_word(names, vendor);
+  const char* const name = lookup_word(vendor_names, vendor);
   return name != nullptr ? name : "";
 }
 

@@ -99,8 +99,8 @@ def find_violations(addition, patch):
     """Yields edits by hand that exceed the limits of an addition."""
     changes = [change for change in parse_changes(patch)
                if not (change.is_new and change.path.startswith(addition.folders or ("\0",)))]
-    if len(changes) > addition.most:
-        yield (f"{addition.patch}: {len(changes)} files are edited by hand, at most {addition.most} may be: "
+    if len(changes) > addition.max_files:
+        yield (f"{addition.patch}: {len(changes)} files are edited by hand, at most {addition.max_files} may be: "
                f"{', '.join(change.path for change in changes)}")
     for change in changes if addition.lines else ():
         if change.path not in addition.lines:
@@ -264,7 +264,7 @@ def self_test():
         "an extra file of a backend is not reported"
     two_lines = EXTRA.replace("README.md", "docs/building.md").replace("+b\n", "+b\n+c\n")
     assert "gets 2 lines" in "".join(find_violations(backend, two_lines)), "an extra line of a backend is not reported"
-    patches = "".join(EXTRA.replace("README.md", f"{number}.md") for number in range(field.most))
+    patches = "".join(EXTRA.replace("README.md", f"{number}.md") for number in range(field.max_files))
     assert not list(find_violations(field, patches)), "the allowed files of a field are reported"
     assert "10 files are edited" in "".join(find_violations(field, patches + EXTRA)), \
         "one file too many is not reported"

@@ -163,7 +163,7 @@ class Parser {
     const std::size_t duplicate =
         keys.size() <= few ? find_duplicate_by_scan(keys) : find_duplicate_by_sort(keys);
     if (duplicate == keys.size()) return true;
-    return fail_at(begin, "the key " + quote(keys[duplicate]) + " stands twice in this object");
+    return fail_at(begin, "the key " + quote(keys[duplicate]) + " appears twice in this object");
   }
 
   // Return the position of a repeated key, or the number of keys.

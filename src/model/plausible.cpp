@@ -267,7 +267,7 @@ std::optional<Failure> check_value(const Limit& limit, Range range, Source sourc
                                    std::string_view name, double value, std::string_view owner,
                                    Origin origin = Origin::driver) {
   if (value == 0 && !limit.allows_zero) {
-    return make_implausible(source, name, value, {", which stands for no value"});
+    return make_implausible(source, name, value, {", a placeholder without a value"});
   }
   if (value == 0) range.min = std::min(range.min, 0.0);
   if (!is_in_range(value, range))

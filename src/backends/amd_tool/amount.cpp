@@ -44,7 +44,7 @@ constexpr Unit units[] = {
     {"", Form::rpm, unscaled},
 };
 
-constexpr std::string_view no_sense = ", which makes no sense";
+constexpr std::string_view no_sense = ", which is implausible";
 constexpr std::string_view too_large = ", which is too large";
 constexpr std::string_view no_unit = ", without a unit that is known";
 
@@ -130,7 +130,7 @@ void check_range(Form form, FieldAmount& amount) {
   if (!(amount.number >= 0 || may_be_negative))
     return refuse(amount, ", below 0", Reason::implausible);
   if (form != Form::bytes && (amount.number == 65535 || amount.number == 4294967295.0)) {
-    return refuse_filler(amount, ", which stands for nothing");
+    return refuse_filler(amount, ", a placeholder without a value");
   }
   if (form == Form::percent && amount.number > 100) {
     return refuse(amount, ", more than 100 %", Reason::implausible);

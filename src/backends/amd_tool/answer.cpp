@@ -212,7 +212,7 @@ class AnswerReader {
     }
     const auto pid = parse_pid(key.substr(3));
     if (!pid) return add_invalid_row({});
-    if (text == nullptr) return add_list({}, Status::backend, "a row is no text");
+    if (text == nullptr) return add_list({}, Status::backend, "a row is not text");
     if (can_add_process()) answer_.processes.push_back(parse_line(*pid, *text));
   }
 
@@ -307,7 +307,7 @@ class AnswerReader {
       candidate.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
       if (current.status != Status::empty && current.rank == candidate.rank) {
         current.status = Status::backend;
-        current.flaw = ", and stands twice";
+        current.flaw = ", and appears twice";
         current.reason = Reason::ambiguous;
       } else {
         merge(current, candidate);

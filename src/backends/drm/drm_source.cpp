@@ -29,8 +29,9 @@ std::string format_card_name(const Card& card) {
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
 
 Failure make_unseen_failure(const Card& card) {
-  return fail_for(card)(Status::unsupported,
-                        "what uses this device is no DRM client; its vendor's library lists it");
+  return fail_for(card)(
+      Status::unsupported,
+      "the users of this device are not DRM clients; its vendor's library lists them");
 }
 
 Failure make_partly_reported_failure(const Card& card) {
@@ -448,7 +449,7 @@ void DrmSource::finish_row(const Card& card, Usage& row, Reading& reading, std::
   if (error == EBADMSG) {
     diagnostic.failure.code = Status::backend;
     diagnostic.failure.message =
-        "what the driver prints of the process's clients is cut off or makes no sense";
+        "the driver's output about the process's clients is truncated or malformed";
     diagnostic.failure.reason = Reason::not_understood;
   } else if (error != 0) {
     diagnostic.failure = sysfs::make_file_failure(card.driver->source(), error,

@@ -51,20 +51,20 @@ std::string_view find_flaw(Form form, double number) {
   constexpr double float_error = 1e-4;
   switch (form) {
     case Form::share:
-      return number >= 0 && number <= 1 + float_error ? "" : ", which is no share";
+      return number >= 0 && number <= 1 + float_error ? "" : ", which is not a fraction";
     case Form::megahertz:
       if (number == 0) return ": the GPU did not run in that time";
-      return number > 0 && number < 10'000 ? "" : ", which is no clock in MHz";
+      return number > 0 && number < 10'000 ? "" : ", which is not a clock in MHz";
     case Form::watts:
       if (number == 0) return ": too little to be counted, or macOS does not count it any more";
-      return number > 0 && number < 1000 ? "" : ", which is no power in W";
+      return number > 0 && number < 1000 ? "" : ", which is not a power in W";
     case Form::celsius:
       if (number == 0) return ": no sensor reported it";
-      return number > 0 && number < 150 ? "" : ", which is no temperature of a GPU";
+      return number > 0 && number < 150 ? "" : ", which is not a temperature of a GPU";
     case Form::rpm:
-      return number >= 0 && number < 100'000 ? "" : ", which is no speed of a fan in RPM";
+      return number >= 0 && number < 100'000 ? "" : ", which is not a fan speed in RPM";
     case Form::bytes:
-      return number > 0 ? "" : ", which is no size of memory";
+      return number > 0 ? "" : ", which is not a memory size";
   }
   return "";
 }
@@ -77,7 +77,7 @@ FieldAmount read_field_amount(std::string_view key, Form form, const json::Value
   const std::optional<double> number = read_number(value);
   const auto* whole = value.get_if<std::uint64_t>();
   if (!number || (form == Form::bytes && whole == nullptr)) {
-    amount.flaw = ", which is no number";
+    amount.flaw = ", which is not a number";
     if (value.is_null()) amount.status = Status::unsupported;
     return amount;
   }

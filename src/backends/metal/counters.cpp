@@ -33,7 +33,7 @@ void compare_energy(const Counters& before, const Counters& now, Rates& rates) {
     rates.has_decreased = true;
   } else if (watts == 0) {
     rates.no_watts_reason =
-        "its energy counter stands still: too little was used, or macOS does not count "
+        "its energy counter did not advance: too little was used, or macOS does not count "
         "it any more";
   } else if (watts >= max_watts) {
     rates.no_watts_reason = "its energy counter has jumped";

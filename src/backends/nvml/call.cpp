@@ -23,7 +23,7 @@ struct Meaning {
 };
 
 constexpr std::array meanings{
-    Meaning{late, Status::timeout, "not asked any more, the deadline has passed"},
+    Meaning{late, Status::timeout, "skipped: the deadline has passed"},
     Meaning{set_aside, Status::timeout,
             "a driver call for this device has not returned: it hangs or, without persistence "
             "mode, is still starting; see 'dmesg' for Xid lines"},
@@ -42,7 +42,7 @@ constexpr std::array meanings{
         "the driver was reloaded or NVML was shut down; it is opened again at the next reading"},
     Meaning{invalid_argument, Status::backend,
             "the driver refuses the device or the request; the device may have been replaced"},
-    Meaning{not_supported, Status::unsupported, "this device or driver has no such value"},
+    Meaning{not_supported, Status::unsupported, "not supported by this device or driver"},
     Meaning{no_permission, Status::permission,
             "the driver refuses this user; run as root, or let the administrator allow it"},
     Meaning{already_initialized, Status::backend, "NVML is open already"},
@@ -238,8 +238,8 @@ void CallContext::report_missing(Code code, const char* function_name, FieldSet 
 void CallContext::report_skipped(const NamedSymbol& function, FieldSet field) const {
   if (is_whole_gpu_only(function)) return report_missing(whole_gpu_only, function.name(), field);
   report(Status::unsupported,
-         {function.name(), ": takes milliseconds, so that it is not asked at every interval"},
-         field, Reason::not_yet);
+         {function.name(), ": takes milliseconds, so it is not read at every interval"}, field,
+         Reason::not_yet);
 }
 
 CallContext CallContext::for_device(Slot number) const noexcept {

@@ -413,7 +413,7 @@ void DeviceList::mark_closed(const CallContext& context, Slot number, const Slee
       watched_device != nullptr && watched_device->is_asleep ? State::asleep : State::unknown;
   if (device.state == State::asleep) return;
   device_context.report(Status::asleep,
-                        {"not asked: NVML stays closed while another of its GPUs sleeps"});
+                        {"skipped: NVML stays closed while another of its GPUs sleeps"});
 }
 
 bool DeviceList::is_listed(Slot number) const noexcept {

@@ -196,7 +196,7 @@ Code NvmlSource::read_process(const CallContext& context, KnownDevice& device, s
                               bool self, Usage& row, std::optional<Failure>& failure) {
   if (device.mig_on) {
     failure = fail(Status::unsupported,
-                   "MIG is on: what a process uses stands under the GPU's instances");
+                   "MIG is enabled: process memory is listed under the GPU's instances");
     return success;
   }
   if (is_counted_by_system(session_.library(), device.handle)) {

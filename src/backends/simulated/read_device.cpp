@@ -341,7 +341,7 @@ class DeviceReader {
     reader_.for_each("metrics", [&](const json::Value& value, const JsonPath& path) {
       DescribedMetric metric = read_metric(value, path, reader_.problems());
       if (!instances.emplace(metric.value.id, metric.value.instance).second) {
-        reader_.problems().add(path, "this metric stands on the device already");
+        reader_.problems().add(path, "this metric is listed for the device already");
       }
       device_.metrics.push_back(std::move(metric));
     });
@@ -373,7 +373,7 @@ class DeviceReader {
     });
     if (const auto repeated = find_repeated(pids)) {
       reader_.problems().add(JsonPath(JsonPath(reader_.path(), "processes"), *repeated),
-                             "this process stands on the device already");
+                             "this process is listed for the device already");
     }
   }
 

@@ -63,7 +63,7 @@ void check_duplicate(const std::vector<Pool>& before, const Pool& pool, const Js
                      Problems& problems) {
   for (const Pool& other : before) {
     if (other.kind == pool.kind && other.instance == pool.instance) {
-      problems.add(path, "a pool of this kind stands before it already");
+      problems.add(path, "a pool of this kind is listed already");
     }
     if (other.is_main && pool.is_main) problems.add(path, "another pool is the main one already");
   }
@@ -286,7 +286,7 @@ void read_processes(ObjectReader& host, Machine& out) {
   });
   if (const auto repeated = find_repeated(pids)) {
     host.problems().add(JsonPath(JsonPath(host.path(), "processes"), *repeated),
-                        "this process stands here already");
+                        "this process is listed here already");
   }
   if (std::ranges::is_sorted(pids)) return;
   std::ranges::stable_sort(out.processes, [](const DescribedProcess& a, const DescribedProcess& b) {

@@ -82,8 +82,8 @@ Expected<ExitCode> run_record_machine(const Session& session, const Options& opt
   if (auto failure = write_file(*options.file, *text, Readers::owner)) return *std::move(failure);
   for (const auto& line : list_file_kinds(*text)) write_notice("kept: " + line);
   write_notice(fmt::format(
-      "{}: {} bytes; of processes the programs are kept, else numbers and words that "
-      "are looked for; read it before you pass it on",
+      "{}: {} bytes; of processes it keeps program names, numbers and known words; "
+      "review it before you share it",
       options.file->path == "-" ? "standard output" : fmt::format("\"{}\"", options.file->path),
       text->size()));
   return ExitCode::done;

@@ -206,7 +206,8 @@ class Parser {
 
 bool Parser::parse_header() {
   const auto magic = cursor_.take_bytes(4);
-  if (magic != "GGUF") return refuse("is no GGUF file: expected \"GGUF\" as its first four bytes");
+  if (magic != "GGUF")
+    return refuse("is not a GGUF file: expected \"GGUF\" as its first four bytes");
   result_.version = cursor_.take<std::uint32_t>();
   if (!check_not_ended()) return false;
   if (result_.version == 0x02000000 || result_.version == 0x03000000)

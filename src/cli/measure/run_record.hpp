@@ -115,7 +115,7 @@ enum class TimelineForm { json_lines, csv };
 
 // Endings of the names of files, which choose the form.
 inline constexpr std::string_view timeline_suffixes[] = {".jsonl", ".ndjson", ".json", ".csv"};
-// JSON Lines but for .csv: also for what is no regular file, whose name says nothing.
+// JSON Lines but for .csv: also for what is not a regular file, whose name says nothing.
 TimelineForm choose_timeline_form(std::string_view path);
 
 // Takes in `indexes` the devices in the samples' order.

@@ -89,7 +89,7 @@ enum class Readers { owner, by_umask, everyone };
 
 // Writes a file, completely or not at all. An existing file passes on its owner and its mode;
 // `readers` is for a new one (on Windows the folder determines it). A file whose folder lets no
-// other take its place, and what is no regular file, is written in place.
+// other take its place, and what is not a regular file, is written in place.
 std::optional<Failure> write_file(const OutputTarget& target, std::string_view text,
                                   Readers readers = Readers::by_umask);
 

@@ -33,11 +33,11 @@ class QuietErrors {
 std::string_view describe_error(DWORD error) noexcept {
   switch (error) {
     case ERROR_MOD_NOT_FOUND:
-      return "it, or a library that it needs, is not there";
+      return "it or a library that it needs does not exist";
     case ERROR_PROC_NOT_FOUND:
       return "a library that it needs lacks a function";
     case ERROR_BAD_EXE_FORMAT:
-      return "it is no library for this kind of processor";
+      return "it is built for another kind of processor";
     case ERROR_ACCESS_DENIED:
       return "access is denied";
     case ERROR_DLL_INIT_FAILED:

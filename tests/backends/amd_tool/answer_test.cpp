@@ -100,7 +100,7 @@ TEST_CASE("a key that occurs twice has no value, and is named") {
       parse_rocm_field(R"j("GPU use (%)": "3", "GPU use (%)": "4")j", Field::gpu_busy);
   CHECK(amount.status == Status::backend);
   CHECK(amount.key.view() == "GPU use (%)");
-  CHECK(amount.flaw == ", and stands twice");
+  CHECK(amount.flaw == ", and appears twice");
   const Answer answer = parse(rocm_smi, R"j({"card0": {"GPU use (%)": "3"}, "card0": {}})j");
   CHECK_FALSE(get_only_field(answer, Field::gpu_busy).has_value());
   CHECK(mentions(answer, "GPU 0 twice"));

@@ -45,9 +45,9 @@ std::string get_error(const char* path) {
 
 TEST_CASE("a configured path must be absolute and executable, and has no fallback") {
   CHECK(get_error("cat") == "the path of cat must be absolute, \"cat\" is not");
-  CHECK(get_error("/nowhere/cat") == "/nowhere/cat is no program that can be run");
-  CHECK(get_error("/etc/passwd") == "/etc/passwd is no program that can be run");
-  CHECK(get_error("/") == "/ is no program that can be run");
+  CHECK(get_error("/nowhere/cat") == "/nowhere/cat is not an executable program");
+  CHECK(get_error("/etc/passwd") == "/etc/passwd is not an executable program");
+  CHECK(get_error("/") == "/ is not an executable program");
 }
 
 TEST_CASE("without a path the program is taken from its folders, in order") {

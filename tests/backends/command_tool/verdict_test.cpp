@@ -47,7 +47,7 @@ TEST_CASE("a program that did not run has the status of its error") {
   const Failure missing = get_run_failure(Kind::not_found, ENOENT);
   CHECK(missing.code == Status::no_source);
   CHECK(missing.native.code == ENOENT);
-  CHECK(get_message(missing) == "/x/cat is not there any more");
+  CHECK(get_message(missing) == "/x/cat no longer exists");
   const Failure refused = get_run_failure(Kind::not_runnable, EACCES);
   CHECK(refused.code == Status::permission);
   CHECK(refused.native.domain == NativeDomain::error_number);

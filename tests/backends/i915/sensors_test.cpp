@@ -128,7 +128,7 @@ TEST_CASE("power is computed from two readings of the energy counter") {
   platform::sleep_ns(20 * platform::ns_per_ms);
   const auto still = read_telemetry(machine, power_watts);
   REQUIRE_FALSE(still.result);
-  CHECK(drm_test::mentions(still.result.failure(), "stands still"));
+  CHECK(drm_test::mentions(still.result.failure(), "does not advance"));
 }
 
 TEST_CASE("the power metric reports the time that it is averaged over") {

@@ -91,8 +91,8 @@ TEST_CASE("an energy channel that stays at 0 yields no power") {
   PlainReading reading;
   const Telemetry telemetry = machine.read_later(reading, 0);
   CHECK_FALSE(telemetry.power_watts);
-  REQUIRE(reading.find("stands still") != nullptr);
-  CHECK(reading.find("stands still")->field == bit::power_watts);
+  REQUIRE(reading.find("did not advance") != nullptr);
+  CHECK(reading.find("did not advance")->field == bit::power_watts);
 }
 
 TEST_CASE("energy of several dies is summed, and read by its older name") {

@@ -91,7 +91,7 @@ TEST_CASE("a missing line is unsupported, and a malformed one is an error") {
     REQUIRE_FALSE(peak);
     CHECK(peak.failure().code == Status::backend);
     CHECK(mentions(peak.failure(), "4242/status"));
-    CHECK(mentions(peak.failure(), "VmHWM is no amount in kB"));
+    CHECK(mentions(peak.failure(), "VmHWM is not an amount in kB"));
   }
 }
 

@@ -179,7 +179,7 @@ TEST_CASE("pools: one per kind, one main, and values that add up") {
       refusal(make_device(R"("pools":[{}])")) ==
       "/devices/0/pools/0: \"kind\" is missing: one of vram, vram_visible, host, unified, stolen");
   CHECK(refusal(make_device(R"("pools":[{"kind":"vram"},{"kind":"host"},{"kind":"vram"}])")) ==
-        "/devices/0/pools/2: a pool of this kind stands before it already");
+        "/devices/0/pools/2: a pool of this kind is listed already");
   CHECK(refusal(
             make_device(R"("pools":[{"kind":"vram","main":true},{"kind":"host","main":true}])")) ==
         "/devices/0/pools/1: another pool is the main one already");
@@ -238,11 +238,11 @@ TEST_CASE("a process must have a PID, and each PID only once") {
   CHECK(refusal(make_row(R"("pid":"me")")) ==
         "/devices/0/processes/0/pid: \"me\" is not " + expected);
   CHECK(refusal(make_device(R"("processes":[{"pid":7},{"pid":7}])")) ==
-        "/devices/0/processes/1: this process stands on the device already");
+        "/devices/0/processes/1: this process is listed for the device already");
   CHECK(refusal(make_device(R"("processes":[{"pid":"self"},{"pid":"self"}])")) ==
-        "/devices/0/processes/1: this process stands on the device already");
+        "/devices/0/processes/1: this process is listed for the device already");
   CHECK(refusal(R"({"host":{"processes":[{"pid":7},{"pid":7}]}})") ==
-        "/host/processes/1: this process stands here already");
+        "/host/processes/1: this process is listed here already");
   CHECK(refusal(R"({"host":{"processes":[{"pid":"self"}]}})") ==
         "/host/processes/0: this process is described by \"self\" of \"host\"");
 }
@@ -291,7 +291,7 @@ TEST_CASE("a metric must be known and have one value or a reason") {
   CHECK(refusal(make_metric(R"("metric":"fan_rpm","value":1,"count":1)")) == one_value);
   CHECK(refusal(R"({"devices":[{"metrics":[{"metric":"fan_rpm","value":1},
       {"metric":"fan_rpm","value":2}]}]})") ==
-        "/devices/0/metrics/1: this metric stands on the device already");
+        "/devices/0/metrics/1: this metric is listed for the device already");
 }
 
 TEST_CASE("a failure must have a call and a status") {

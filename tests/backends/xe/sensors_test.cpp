@@ -135,14 +135,14 @@ TEST_CASE("an energy counter that does not change yields no power") {
   const auto telemetry = read_telemetry(machine, power_watts | energy_joules);
   CHECK(telemetry.value.energy_joules == 5);
   CHECK_FALSE(telemetry.value.power_watts);
-  const Diagnostic* const diagnostic = telemetry.reading.find("stands still");
+  const Diagnostic* const diagnostic = telemetry.reading.find("does not advance");
   REQUIRE(diagnostic != nullptr);
   CHECK(diagnostic->field == power_watts);
   CHECK(diagnostic->failure.reason == Reason::ambiguous);
   PlainReading reading;
   CHECK_FALSE(find_value(read_metrics(machine, reading), MetricId::power_watts,
                          which::power_reading::package));
-  CHECK(reading.find("stands still")->subject == subject::metrics);
+  CHECK(reading.find("does not advance")->subject == subject::metrics);
   machine.tree().write(chip_folder + "energy2_input", "5600000\n");
   CHECK(read_telemetry(machine, power_watts).value.power_watts > 0);
 }

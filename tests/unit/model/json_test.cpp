@@ -148,9 +148,9 @@ TEST_CASE("a syntax error has a line, a column and a reason") {
 
 TEST_CASE("a duplicate key is refused by name, however it is spelled") {
   CHECK(parse_error(R"({"a":1,"b":2,"a":3})").message ==
-        "the key \"a\" stands twice in this object");
+        "the key \"a\" appears twice in this object");
   CHECK(parse_error(R"([{"x":{"k":1,"\u006b":2}}])").message ==
-        "the key \"k\" stands twice in this object");
+        "the key \"k\" appears twice in this object");
   CHECK(parse_error(R"([{"x":{"k":1,"\u006b":2}}])").column == 7);
   parse_valid(R"({"a":{"a":{"a":1}}})");
 }

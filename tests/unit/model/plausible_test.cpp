@@ -528,7 +528,7 @@ TEST_CASE("the reason names the field, its value and the limit") {
         "the driver reported gpu_busy_percent 100.5, above 100: implausible");
   telemetry.temperature_celsius = 0;
   CHECK(drop_and_record(telemetry).last_failure.message.view() ==
-        "the driver reported temperature_celsius 0, which stands for no value: implausible");
+        "the driver reported temperature_celsius 0, a placeholder without a value: implausible");
   telemetry.temperature_celsius = -273;
   CHECK(drop_and_record(telemetry).last_failure.message.view() ==
         "the driver reported temperature_celsius -273, below -100: implausible");

@@ -119,7 +119,7 @@ Result<void> store_amount(const ProcessFolder& folder, const ProcPath& path, std
   target = amount.value();
   if (target) return {};
   if (amount.state == Amount::State::malformed)
-    return make_malformed_failure(path, {key, " is no amount in kB"});
+    return make_malformed_failure(path, {key, " is not an amount in kB"});
   Failure failure = explain_missing_memory(folder.root, folder.process, path, 0);
   if (failure.code != Status::backend) return failure;
   return fail(Status::unsupported, {"this kernel's ", path.c_str(), " has no ", key});

@@ -47,7 +47,7 @@ Result<void> Program::find() {
                                                    " must be absolute, \"", path_, "\" is not"});
     }
     if (platform::is_executable_file(path_.c_str())) return {};
-    return description_.fail(Status::no_source, {path_, " is no program that can be run"});
+    return description_.fail(Status::no_source, {path_, " is not an executable program"});
   }
   const std::string_view file = description_.file.empty() ? description_.name : description_.file;
   for (const std::string_view folder : description_.folders) {
@@ -110,7 +110,7 @@ std::optional<Failure> RunFailures::find_start_failure(std::string_view path) co
   const bool is_denied = is_refused(outcome_.error);
   Failure failure =
       outcome_.kind == Kind::not_found
-          ? description_.fail(Status::no_source, {path, " is not there any more"})
+          ? description_.fail(Status::no_source, {path, " no longer exists"})
           : description_.fail(is_denied ? Status::permission : Status::backend,
                               {path, " cannot be run", is_denied ? ": permission denied" : ""});
   failure.native = {NativeDomain::error_number, outcome_.error};

@@ -41,8 +41,7 @@ bool is_own_bridge(std::string_view folder) noexcept {
 using namespace telemetry_field;
 using drm::Sensors;
 
-constexpr std::string_view zero_energy_message =
-    "the card's energy counter stands at 0: it does not count";
+constexpr std::string_view zero_energy_message = "the card's energy counter is always 0";
 
 Failure make_first_reading_failure(Source source) {
   return with_reason(
@@ -54,8 +53,9 @@ Failure make_first_reading_failure(Source source) {
 Failure make_stuck_counter_failure(Source source) {
   return with_reason(
       Reason::ambiguous,
-      FailureFactory{source}(Status::unsupported,
-                             "the card's energy counter stands still, and no card uses nothing"));
+      FailureFactory{source}(
+          Status::unsupported,
+          "the card's energy counter does not advance, although every card uses power"));
 }
 
 void store_value(Sensors& sensors, FieldSet field, std::optional<double> value,

@@ -31,7 +31,7 @@ std::string_view describe_error(int error) noexcept {
     case ENOENT:
       return " is gone with its device";
     default:
-      return " cannot be asked for its memory regions";
+      return " does not answer the query of its memory regions";
   }
 }
 
@@ -105,8 +105,7 @@ std::optional<MemoryRegions> sum_regions(std::span<const std::byte> answer, std:
 Result<MemoryRegions> IntelDriver::query_regions(drm::Visit& visit) const {
   const std::string path = visit.node_path(drm::Node::Kind::render);
   if (path.empty()) {
-    return fail(Status::unsupported,
-                "there is no render node in /dev to ask for the device's memory regions");
+    return fail(Status::unsupported, "no render node in /dev to query the device's memory regions");
   }
   std::array<std::byte, 4096> buffer;
   const auto result = platform::query_device(path.c_str(), traits_.regions_query, buffer);

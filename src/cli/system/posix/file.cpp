@@ -116,7 +116,7 @@ class TempFile {
   int file_ = -1;
 };
 
-// Writes without a temporary file, as everything that is no regular file requires.
+// Writes without a temporary file, as everything that is not a regular file requires.
 bool write_in_place(const std::string& path, bool may_replace, std::string_view text) {
   const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (may_replace ? O_TRUNC : O_EXCL);
   const int file = open(path.c_str(), flags | O_NONBLOCK, 0666);  // a pipe may have no reader
@@ -240,7 +240,7 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return read_failure(path, "is no regular file");
+    return read_failure(path, "is not a regular file");
   }
   return InputFile(path, descriptor, static_cast<std::uint64_t>(status.st_size));
 }

@@ -216,7 +216,7 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   LARGE_INTEGER size{};
   // Reject pipes and devices (CON, NUL), which are not FILE_TYPE_DISK.
   if (GetFileType(file.get()) != FILE_TYPE_DISK || GetFileSizeEx(file.get(), &size) == 0)
-    return read_failure(path, "is no regular file");
+    return read_failure(path, "is not a regular file");
   return InputFile(path, reinterpret_cast<std::intptr_t>(file.release()),
                    static_cast<std::uint64_t>(size.QuadPart));
 }

@@ -287,7 +287,7 @@ void set_character_set() {
 Expected<std::unique_ptr<Terminal>> open_terminal(int output, const std::string& terminal_type,
                                                   bool has_colour) {
   if (isatty(STDIN_FILENO) != 1)
-    return make_failure("standard input is no terminal: expected one for the keys, or --once");
+    return make_failure("standard input is not a terminal: expected one for the keys, or --once");
   set_character_set();
   save_terminal(output);
   // Not closed: the screen writes to it until the end.

@@ -207,7 +207,7 @@ TEST_CASE("errors name the file") {
   const auto path = folder.add("x.gguf", "GGUF");
   CHECK(
       gguf_text_contains(read_gguf(path).error().message, "\"" + path + "\": ends in its header"));
-  CHECK(gguf_text_contains(read_gguf(folder.path()).error().message, "is no regular file"));
+  CHECK(gguf_text_contains(read_gguf(folder.path()).error().message, "is not a regular file"));
   CHECK(gguf_text_contains(read_gguf(folder.path() + "none").error().message, "No such file"));
 }
 

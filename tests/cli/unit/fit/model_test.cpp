@@ -312,13 +312,13 @@ TEST_CASE("a path without a model is refused with a reason") {
   CHECK(model_text_contains(model_error(folder.path() + "none"), "No such file"));
   CHECK(model_text_contains(model_error(folder.add("x.bin", "PK")),
                             "expected a GGUF file, a .safetensors file"));
-  CHECK(model_text_contains(model_error(folder.add("x.gguf", "GGML")), "is no GGUF file"));
+  CHECK(model_text_contains(model_error(folder.add("x.gguf", "GGML")), "is not a GGUF file"));
   folder.add("y.gguf", "GGUF");
   CHECK(model_text_contains(model_error(folder.path()), "2 files end in .gguf"));
-  CHECK(model_text_contains(model_error("/dev/null"), "is no regular file"));
+  CHECK(model_text_contains(model_error("/dev/null"), "is not a regular file"));
   const auto pipe = folder.path() + "pipe.gguf";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(model_text_contains(model_error(pipe), "is no regular file"));  // and is not waited for
+  CHECK(model_text_contains(model_error(pipe), "is not a regular file"));  // and is not waited for
   CHECK(model_text_contains(model_error(folder.add("big.json", std::string((4u << 20) + 1, ' '))),
                             "expected at most"));
 }

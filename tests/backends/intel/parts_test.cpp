@@ -101,12 +101,15 @@ TEST_CASE("files of a sensor chip are recognized by name and label") {
   CHECK(parse_chip_file("power1_cap")->quantity == Quantity::burst_limit);
   CHECK(parse_chip_file("power1_rated_max")->quantity == Quantity::default_limit);
   CHECK(parse_chip_file("in0_input")->quantity == Quantity::voltage);
-  for (const char* name : {"", "temp_input", "temp2_label", "power1_max_interval", "power1_crit",
-                           "curr1_crit", "tempx_input", "temp99999999999_input", "in_input"}) {
+  CHECK(parse_chip_file("temp3_emergency")->quantity == Quantity::shutdown);
+  for (const char* name :
+       {"", "temp_input", "temp2_label", "power1_max_interval", "power1_crit", "curr1_crit",
+        "temp3_crit", "tempx_input", "temp99999999999_input", "in_input"}) {
     CAPTURE(name);
     CHECK_FALSE(parse_chip_file(name));
   }
   CHECK(parse_label(Quantity::temperature, "") == SensorLocation::package);
+  CHECK(parse_label(Quantity::shutdown, "") == SensorLocation::package);
   CHECK(parse_label(Quantity::energy, "") == SensorLocation::card);
   CHECK(parse_label(Quantity::temperature, "vram_ch_3") == SensorLocation::memory);
   CHECK(parse_label(Quantity::temperature, "pcie") == SensorLocation::other);

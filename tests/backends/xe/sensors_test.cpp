@@ -107,6 +107,40 @@ TEST_CASE("each sensor is a metric") {
   CHECK(find_value(metrics, MetricId::voltage, which::rail::core) == 0.605);
 }
 
+TEST_CASE("the temperature at which the card shuts down is a metric of package and memory") {
+  Machine machine;
+  hmn_fake::PciDevice card = battlemage();
+  card.files["hwmon/hwmon4/temp2_emergency"] = "105000\n";
+  card.files["hwmon/hwmon4/temp3_emergency"] = "100000\n";
+  card.files["hwmon/hwmon4/temp4_emergency"] = "95000\n";
+  card.files["hwmon/hwmon4/temp4_label"] = "vram_ch_1\n";
+  card.files["hwmon/hwmon4/temp6_emergency"] = "90000\n";
+  machine.add_pci(card, {card0, render128});
+  const auto metrics = read_metrics(machine);
+  CHECK(find_value(metrics, MetricId::temperature_shutdown, which::sensor::package) == 105);
+  // The first channel to become too hot shuts the card down. temp6 is the memory controller.
+  CHECK(find_value(metrics, MetricId::temperature_shutdown, which::sensor::memory) == 95);
+  CHECK(find_value(metrics, MetricId::temperature, which::sensor::memory) == 48);
+  machine.tree().write(chip_folder + "temp4_emergency", "hot\n");
+  PlainReading reading;
+  const auto rest = read_metrics(machine, reading);
+  CHECK_FALSE(find_value(rest, MetricId::temperature_shutdown, which::sensor::memory));
+  CHECK(find_value(rest, MetricId::temperature_shutdown, which::sensor::package) == 105);
+  CHECK(find_value(rest, MetricId::temperature, which::sensor::memory) == 48);
+  const Diagnostic* const diagnostic = reading.find("temp4_emergency holds no number");
+  REQUIRE(diagnostic != nullptr);
+  CHECK(diagnostic->field == missing_metric(MetricId::temperature_shutdown));
+}
+
+TEST_CASE("without the files of a newer kernel no temperature of shutdown is reported") {
+  Machine machine;
+  machine.add_pci(battlemage(), {card0, render128});
+  PlainReading reading;
+  for (const Metric& metric : read_metrics(machine, reading)) {
+    CHECK(metric.id != MetricId::temperature_shutdown);
+  }
+}
+
 TEST_CASE("a card whose energy counters are 0 has neither energy nor power") {
   Machine machine;
   machine.add_pci(battlemage(), {card0, render128});

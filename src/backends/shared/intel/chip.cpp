@@ -32,6 +32,7 @@ constexpr Kind kinds[] = {
     {"power", "_rated_max", Unit::watts, 0},
     {"in", "_input", Unit::volts, 0},
     {"power", "_cap", Unit::watts, power_limit_watts},
+    {"temp", "_emergency", Unit::celsius, 0},
 };
 
 const Kind& find_kind(Quantity quantity) noexcept {
@@ -44,6 +45,10 @@ bool is_missing(int error) noexcept {
 }
 
 }  // namespace
+
+bool is_thermal(Quantity quantity) noexcept {
+  return quantity == Quantity::temperature || quantity == Quantity::shutdown;
+}
 
 std::optional<ChipFile> parse_chip_file(std::string_view name) noexcept {
   for (std::size_t i = 0; i < std::size(kinds); ++i) {
@@ -60,8 +65,7 @@ std::optional<ChipFile> parse_chip_file(std::string_view name) noexcept {
 }
 
 SensorLocation parse_label(Quantity quantity, std::string_view label) noexcept {
-  if (label.empty())
-    return quantity == Quantity::temperature ? SensorLocation::package : SensorLocation::card;
+  if (label.empty()) return is_thermal(quantity) ? SensorLocation::package : SensorLocation::card;
   if (label == "card") return SensorLocation::card;
   if (label == "pkg") return SensorLocation::package;
   return label.starts_with("vram") ? SensorLocation::memory : SensorLocation::other;

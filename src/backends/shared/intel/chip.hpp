@@ -23,6 +23,7 @@ enum class Quantity : std::uint8_t {
   default_limit,
   voltage,
   burst_limit,  // for milliseconds (PL2): not reported
+  shutdown,     // temperature at which the card shuts down (xe, Linux 7.0)
 };
 // Location of a sensor, from its label. An input without a label is the card's, except for
 // temperatures, which are the package's. unknown: the label was unreadable.
@@ -43,6 +44,9 @@ struct ChipFile {
 };
 std::optional<ChipFile> parse_chip_file(std::string_view name) noexcept;
 SensorLocation parse_label(Quantity quantity, std::string_view label) noexcept;
+
+// Returns whether it is a temperature, of which a location may have several.
+bool is_thermal(Quantity quantity) noexcept;
 
 // Returns the telemetry_field bits that depend on the quantity.
 FieldSet quantity_fields(Quantity quantity) noexcept;

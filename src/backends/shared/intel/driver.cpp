@@ -102,6 +102,7 @@ std::uint32_t find_instance(const ChipReading& reading) noexcept {
     case Quantity::fan:
       return reading.number;
     case Quantity::temperature:
+    case Quantity::shutdown:
       return reading.location == SensorLocation::memory ? which::sensor::memory
                                                         : which::sensor::package;
     case Quantity::voltage:
@@ -116,7 +117,7 @@ MetricId find_metric_id(Quantity quantity) noexcept {
   constexpr MetricId ids[] = {MetricId::temperature,       MetricId::fan_rpm,
                               MetricId::energy_joules,     MetricId::power_limit_watts,
                               MetricId::power_limit_watts, MetricId::voltage,
-                              MetricId::power_limit_watts};
+                              MetricId::power_limit_watts, MetricId::temperature_shutdown};
   return ids[static_cast<std::size_t>(quantity)];
 }
 
@@ -125,14 +126,14 @@ bool is_limit(Quantity quantity) noexcept {
          quantity == Quantity::burst_limit;
 }
 
-// Of several sensors in one location the maximum is reported, for which all must be readable.
+// Of several sensors in one location the hottest is reported, and the lowest limit, for which all
+// must be readable.
 bool is_reported(const Chip& chip, const ChipReading& reading) noexcept {
   if (reading.has_failed || reading.location == SensorLocation::unknown) return false;
-  return reading.quantity != Quantity::temperature ||
-         chip.is_complete(reading.quantity, reading.location);
+  return !is_thermal(reading.quantity) || chip.is_complete(reading.quantity, reading.location);
 }
 
-// Adds a sensor, or raises the metric of the one in the same place.
+// Adds a sensor, or merges it into the metric of the one in the same place.
 void add_reading(const ChipReading& reading, Source source, std::vector<Metric>& metrics) {
   if (is_limit(reading.quantity) || (reading.quantity == Quantity::energy && reading.value <= 0))
     return;
@@ -142,7 +143,9 @@ void add_reading(const ChipReading& reading, Source source, std::vector<Metric>&
     if (metric.from != source || metric.id != find_metric_id(reading.quantity) ||
         metric.instance != find_instance(reading))
       continue;
-    metric.value = std::max(metric.value.value_or(value), value);
+    const double other = metric.value.value_or(value);
+    const bool is_lowest = reading.quantity == Quantity::shutdown;
+    metric.value = is_lowest ? std::min(other, value) : std::max(other, value);
     return;
   }
   metrics.push_back(

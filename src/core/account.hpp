@@ -120,18 +120,18 @@ class DoubleWord {
 #else
 
 // The same under a lock, where no instruction exchanges 16 bytes.
-class double_word {
+class DoubleWord {
  public:
-  explicit double_word(two_words value) noexcept : value_(value) {}
+  explicit DoubleWord(WordPair value) noexcept : value_(value) {}
 
-  [[nodiscard]] two_words guess() const noexcept {
-    const std::scoped_lock held(lock_);
+  [[nodiscard]] WordPair guess() const noexcept {
+    const std::scoped_lock lock(mutex_);
     return value_;
   }
-  bool compare_exchange(two_words& expected, two_words to) noexcept {
-    const std::scoped_lock held(lock_);
+  bool compare_exchange(WordPair& expected, WordPair desired) noexcept {
+    const std::scoped_lock lock(mutex_);
     if (value_ == expected) {
-      value_ = to;
+      value_ = desired;
       return true;
     }
     expected = value_;
@@ -139,8 +139,8 @@ class double_word {
   }
 
  private:
-  mutable std::mutex lock_;
-  two_words value_;
+  mutable std::mutex mutex_;
+  WordPair value_;
 };
 
 #endif

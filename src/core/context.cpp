@@ -196,8 +196,8 @@ Result<Context::Refusals> Context::query_sources(const Plan& plan,
           if (is_listed) listing_sources |= source_bit(worker->id());
           for (const DeviceCache& device : cache.devices) {
             if (!device.is_listed) continue;
-            answered_sources |= source_bit(device.identity.from);
-            if (is_listed) listing_sources |= source_bit(device.identity.from);
+            answered_sources |= source_bit(device.identity.source);
+            if (is_listed) listing_sources |= source_bit(device.identity.source);
           }
           wants_more = visit(*worker, cache, freshness);
         });

@@ -105,7 +105,7 @@ bool is_same_model(const Device& left, const Device& right) {
 bool is_same(const Device& left, const Device& right) {
   if (is_partition(left) != is_partition(right)) return false;
   if (is_soc_gpu(left) && is_soc_gpu(right) && left.vendor == right.vendor &&
-      left.from != right.from)
+      left.source != right.source)
     return true;
   if (!left.uuid.empty() && !right.uuid.empty())
     return equal_ignoring_case(left.uuid.view(), right.uuid.view());

@@ -95,7 +95,7 @@ Result<Pool> Context::pool(std::uint32_t index, PoolKey key, FieldSet fields,
   if ((fields & needs_host) != 0) set_usable(device, pool->kind);
   if (present_bits(*pool, pool_field::readable) == 0) {
     return Failure{Status::unsupported,
-                   pool->from,
+                   pool->source,
                    {},
                    {"device ", index, ": no value of this memory pool is reported"}};
   }
@@ -145,7 +145,7 @@ Result<Metric> Context::metric(std::uint32_t index, MetricId id, std::uint32_t i
     Failure failure = !ok                 ? ok.failure()
                       : reason != nullptr ? reason->failure
                                           : Failure{Status::unsupported,
-                                                    device.identity.from,
+                                                    device.identity.source,
                                                     {},
                                                     "not supported by this device or driver"};
     if (plan.slow || failure.code != Status::unsupported) return failure;
@@ -161,11 +161,11 @@ Result<Usage> Context::process(std::uint32_t index, std::uint32_t pid, FieldSet 
   if (Result<void> ok = read_device(index, subject::processes, plan, {}, device); !ok)
     return ok.failure();
   Usage& row = *device.process;
-  if (row.pid != pid) return timeout_failure(row.from);
+  if (row.pid != pid) return timeout_failure(row.source);
   if ((row.notes & note::foreign_pid) == 0) host_->describe(row);
   if (!is_own_account(row)) {
     return Failure{Status::no_process,
-                   row.from,
+                   row.source,
                    {},
                    "the driver lists no such process on this device, and its account under this "
                    "pid is of an earlier one"};

@@ -38,7 +38,7 @@ bool read_subject(MergedDevice& device, std::uint32_t subject_bit, const CachedV
 void add_pool(MergedDevice& device, Pool fresh) {
   fresh.device_index = device.identity.index;
   for (Pool& pool : device.pools.all()) {
-    if (pool.from == fresh.from) continue;
+    if (pool.source == fresh.source) continue;
     if (pool.kind == fresh.kind && pool.instance == fresh.instance) return merge(pool, fresh);
     if (pool.kind == PoolKind::unified) return;
     fresh.is_main = fresh.is_main && !pool.is_main;
@@ -49,7 +49,7 @@ void add_pool(MergedDevice& device, Pool fresh) {
 void add_pools(MergedDevice& device, const DeviceCache& answer, const Freshness& freshness,
                const Limits& limits) {
   hmn::PoolList pools;
-  if (!read_subject(device, subject::pools, answer.pools, answer.identity.from, freshness, limits,
+  if (!read_subject(device, subject::pools, answer.pools, answer.identity.source, freshness, limits,
                     pools))
     return;
   for (const Pool& fresh : pools.all()) {
@@ -62,7 +62,7 @@ void add_self(MergedDevice& device, const DeviceCache& answer, const Freshness& 
               const Limits& limits) {
   if ((device.complete_subjects & subject::self) != 0) return;
   Usage own;
-  if (!read_subject(device, subject::self, answer.self, answer.identity.from, freshness, limits,
+  if (!read_subject(device, subject::self, answer.self, answer.identity.source, freshness, limits,
                     own))
     return;
   const bool is_known = own.used.has_value();
@@ -75,7 +75,7 @@ void add_process(MergedDevice& device, const DeviceCache& answer, const Freshnes
                  const Limits& limits) {
   if (device.process) return;
   Usage row;
-  if (!read_subject(device, subject::processes, answer.process, answer.identity.from, freshness,
+  if (!read_subject(device, subject::processes, answer.process, answer.identity.source, freshness,
                     limits, row))
     return;
   device.process = std::move(row);
@@ -87,7 +87,7 @@ void add_processes(MergedDevice& device, const DeviceCache& answer, const Freshn
                    const Limits& limits) {
   if ((device.complete_subjects & subject::processes) != 0) return;
   std::vector<Usage> rows;
-  if (!read_subject(device, subject::processes, answer.processes, answer.identity.from, freshness,
+  if (!read_subject(device, subject::processes, answer.processes, answer.identity.source, freshness,
                     limits, rows))
     return;
   for (Usage& row : rows) {
@@ -101,7 +101,7 @@ void add_processes(MergedDevice& device, const DeviceCache& answer, const Freshn
 void add_telemetry(MergedDevice& device, const DeviceCache& answer, const Freshness& freshness,
                    const Limits& limits) {
   hmn::Telemetry fresh;
-  if (!read_subject(device, subject::telemetry, answer.telemetry, answer.identity.from, freshness,
+  if (!read_subject(device, subject::telemetry, answer.telemetry, answer.identity.source, freshness,
                     limits, fresh))
     return;
   fresh.device_index = device.identity.index;
@@ -117,7 +117,7 @@ void add_telemetry(MergedDevice& device, const DeviceCache& answer, const Freshn
 void add_metrics(MergedDevice& device, const DeviceCache& answer, const Freshness& freshness,
                  const Limits& limits) {
   std::vector<Metric> metrics;
-  if (!read_subject(device, subject::metrics, answer.metrics, answer.identity.from, freshness,
+  if (!read_subject(device, subject::metrics, answer.metrics, answer.identity.source, freshness,
                     limits, metrics))
     return;
   device.complete_subjects |= subject::metrics;
@@ -158,7 +158,7 @@ void merge(Telemetry& best, const Telemetry& other) {
   const FieldSet new_fields = fill_missing(~telemetry_field::window_ns, best, other);
   if (new_fields == 0) return;
   if ((new_fields & percentages) != 0) fill_missing(telemetry_field::window_ns, best, other);
-  best.sources |= other.sources | source_bit(other.from);
+  best.sources |= other.sources | source_bit(other.source);
   best.notes |= note::mixed | other.notes;
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }

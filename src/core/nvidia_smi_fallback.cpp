@@ -134,7 +134,7 @@ void add(MergedDevice& device, const DeviceCache& answer, const Plan& plan, std:
          const Freshness& freshness, const Limits& limits) {
   const auto read_if_missing = [&](std::uint32_t subjects, const auto& part, auto& out) {
     return (missing & subjects) != 0 &&
-           read_part(part, freshness, limits, answer.identity.from, out);
+           read_part(part, freshness, limits, answer.identity.source, out);
   };
   hmn::PoolList pools;
   if (read_if_missing(subject::pools, answer.pools, pools)) add_pools(device, pools);
@@ -184,7 +184,7 @@ std::uint32_t find_final_subjects(const SourceCache& cache, const DeviceCache* a
 // Returns the subjects of the plan that are to be read from nvidia-smi.
 std::uint32_t Context::find_remaining(const MergedDevice& device, const Plan& plan) {
   const Device& identity = device.identity;
-  const bool is_fallback = (nvidia_smi_->fallback_for() & source_bit(identity.from)) != 0;
+  const bool is_fallback = (nvidia_smi_->fallback_for() & source_bit(identity.source)) != 0;
   if (!is_fallback || identity.state != State::ready || is_partition(identity)) return 0;
   const std::uint32_t missing = find_unserved(device, plan);
   if (missing == 0) return 0;

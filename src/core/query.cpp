@@ -51,7 +51,7 @@ void diagnose(const Device& device, Status code, std::initializer_list<Piece> me
               FieldSet field, Reading& reading) {
   if (!reading.wants_diagnostics()) return;
   const Reason reason = code == Status::ok ? Reason::ambiguous : Reason::implausible;
-  const Failure failure{code, device.from, {}, message, reason};
+  const Failure failure{code, device.source, {}, message, reason};
   reading.diagnose({failure, 0, subject::devices, field, device.slot, {}, {}, {}});
 }
 
@@ -162,7 +162,7 @@ using platform::continuous_ns;
 void drop_pci_id_name(Device& device, Reading& reading) {
   if (!is_pci_id(device.name.view())) return;
   Failure failure{Status::unsupported,
-                  device.from,
+                  device.source,
                   {},
                   {"the driver has no name for this device, only \"", device.name.view(), "\""}};
   device.name = {};
@@ -321,7 +321,7 @@ std::optional<std::uint64_t> find_max_memory(const Device& device, const SourceC
   if (it == cache.devices.end() || !it->identity.memory_total) return std::nullopt;
   const Device& gpu = it->identity;
   std::uint64_t max_bytes = *gpu.memory_total;
-  if (device.from != Source::nvml || !device.instance) return max_bytes;
+  if (device.source != Source::nvml || !device.instance) return max_bytes;
   for (const DeviceCache& other : cache.devices) {
     const auto& instance = other.identity.instance;
     if (!instance || instance->gpu == device.instance->gpu) continue;

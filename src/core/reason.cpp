@@ -49,7 +49,7 @@ int rate_relevance(const SnapshotDiagnostic& entry, const ReasonKey& key,
     return (entry.device_index ? 4 : subject_relevance) + (is_about_all_fields ? 0 : 1);
   }
   return diagnostic.subject == subject::devices && owner != nullptr &&
-                 diagnostic.failure.source == owner->from
+                 diagnostic.failure.source == owner->source
              ? 1
              : 0;
 }
@@ -59,15 +59,15 @@ int rate_relevance(const SnapshotDiagnostic& entry, const ReasonKey& key,
 Failure state_failure(const Device& device) {
   switch (device.state) {
     case State::asleep:
-      return {Status::asleep, device.from, {}, "the device is asleep"};
+      return {Status::asleep, device.source, {}, "the device is asleep"};
     case State::lost:
-      return {Status::device_lost, device.from, {}, "the device is gone"};
+      return {Status::device_lost, device.source, {}, "the device is gone"};
     case State::hung:
-      return timeout_failure(device.from);
+      return timeout_failure(device.source);
     case State::unreadable:
-      return {Status::backend, device.from, {}, "the device cannot be read"};
+      return {Status::backend, device.source, {}, "the device cannot be read"};
     default:
-      return {Status::unsupported, device.from, {}, "not supported by this device or driver"};
+      return {Status::unsupported, device.source, {}, "not supported by this device or driver"};
   }
 }
 

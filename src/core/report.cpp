@@ -46,9 +46,9 @@ DeviceChange make_change(hmn::Scope scope, const T& before, const T& after) {
   change.scope = scope;
   change.bytes = {*before.used, *after.used};
   change.accounting = after.accounting;
-  change.source = after.from;
+  change.source = after.source;
   change.notes = before.notes | after.notes;
-  if (before.from != after.from) change.notes |= note::mixed;
+  if (before.source != after.source) change.notes |= note::mixed;
   return change;
 }
 
@@ -177,7 +177,7 @@ Result<Delta> compare(const Snapshot& before, const Snapshot& after, std::uint32
     const Result<std::int64_t> bytes = compute_difference(*memory);
     if (!bytes) return bytes.failure();
     delta.memory_bytes = *bytes;
-    delta.source = after.memory->from;
+    delta.source = after.memory->source;
     delta.notes |= before.memory->notes | after.memory->notes;
   }
   const DeviceChange change = compare_device(before, after, device_index);

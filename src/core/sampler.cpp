@@ -51,7 +51,7 @@ bool is_another_process(const Peak& peak, const Usage& row) noexcept {
 template <class T>
 void raise_used(Peak& peak, const T& record, std::uint64_t now) {
   if (!raise(peak.used, record.used)) return;
-  peak.source = record.from;
+  peak.source = record.source;
   peak.notes = record.notes;
   peak.accounting = record.accounting;
   peak.used_monotonic_ns = now;

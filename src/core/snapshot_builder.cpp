@@ -16,12 +16,12 @@ namespace hmn {
 namespace {
 
 Failure unknown_failure(const Pool& pool, const char* message) {
-  return {Status::unsupported, pool.from, {}, message, Reason::ambiguous};
+  return {Status::unsupported, pool.source, {}, message, Reason::ambiguous};
 }
 
 Failure shared_memory_failure(const Pool& pool, const UsageSum& sum) {
   return {Status::unsupported,
-          pool.from,
+          pool.source,
           {},
           {"processes share memory: ", *pool.used - std::min(*pool.used, sum.upper_bound()), " to ",
            *pool.used - sum.lower_bound(), " bytes are used by none that can be seen"},

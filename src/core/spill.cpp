@@ -192,18 +192,18 @@ const char* find_obstacle(const DeviceView& view) noexcept {
 Result<SpillSample> make_sample(const DeviceView& view, const ProcessTotals& totals) {
   const auto explain = [&](const char* fallback) {
     return find_reason_or(view.snapshot, view.device, subject::pools,
-                          make_failure(Status::unsupported, view.main.from, fallback));
+                          make_failure(Status::unsupported, view.main.source, fallback));
   };
   if (is_stale(view.main.notes)) return explain("the device's values are old");
   if (!view.main.used) return explain("used memory is not reported by the driver");
   SpillSample sample;
   sample.monotonic_ns = view.snapshot.monotonic_ns;
-  sample.source = view.main.from;
+  sample.source = view.main.source;
   sample.notes = view.main.notes;
   sample.dedicated = *view.main.used;
   sample.limit = view.main.total;
   // The committed memory of Windows processes does not tell where it is.
-  const bool can_use_totals = view.host == nullptr || view.host->from != Source::dxgi;
+  const bool can_use_totals = view.host == nullptr || view.host->source != Source::dxgi;
   if (view.has_host()) {
     sample.shared = *view.host->used;
     sample.notes |= view.host->notes;
@@ -214,7 +214,7 @@ Result<SpillSample> make_sample(const DeviceView& view, const ProcessTotals& tot
              totals.count == 0) {
     return find_reason_or(
         view.snapshot, view.device, subject::processes,
-        make_failure(Status::empty, view.main.from,
+        make_failure(Status::empty, view.main.source,
                      "the driver reports the host memory of processes only, and none uses "
                      "the device"));
   } else {
@@ -242,12 +242,12 @@ SpillReading read_spill(const Snapshot& snapshot, std::uint32_t index) {
     return {find_reason_or(
         snapshot, identity, subject::pools,
         make_failure(identity.state == State::asleep ? Status::asleep : Status::empty,
-                     identity.from, "the device's memory was not read"))};
+                     identity.source, "the device's memory was not read"))};
   }
   const DeviceView view{snapshot, index, identity, *main,
                         snapshot.find_pool(index, PoolKind::host)};
   if (const char* const obstacle = find_obstacle(view)) {
-    return {make_failure(Status::unsupported, main->from, obstacle), true, false};
+    return {make_failure(Status::unsupported, main->source, obstacle), true, false};
   }
   const ProcessTotals totals = sum_processes(snapshot, index);
   SpillReading reading{make_sample(view, totals)};

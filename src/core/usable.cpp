@@ -77,16 +77,16 @@ void set_usable(PoolList& pools, const Device& device, HostSource& host,
 
 Failure unusable_failure(const Pool& pool, const Device& device) {
   if (is_stale(pool.notes)) {
-    return {Status::timeout, pool.from, {}, "its last reading is out of date"};
+    return {Status::timeout, pool.source, {}, "its last reading is out of date"};
   }
   if (is_divided(device)) {
     return {Status::unsupported,
-            pool.from,
+            pool.source,
             {},
             "the device is divided into partitions, which have its memory"};
   }
   if (has_failed(device)) return state_failure(device);
-  return {Status::unsupported, pool.from, {}, "free memory is not reported by the driver"};
+  return {Status::unsupported, pool.source, {}, "free memory is not reported by the driver"};
 }
 
 }  // namespace hmn

@@ -71,7 +71,7 @@ constexpr bool is_same_metric(const Metric& a, const Metric& b) {
 constexpr Metric make_value_metric(Source source, MetricId id, std::uint32_t instance,
                                    double value) {
   Metric metric;
-  metric.from = source;
+  metric.source = source;
   metric.id = id;
   metric.instance = instance;
   metric.value = value;
@@ -81,7 +81,7 @@ constexpr Metric make_value_metric(Source source, MetricId id, std::uint32_t ins
 constexpr Metric make_count_metric(Source source, MetricId id, std::uint32_t instance,
                                    std::uint64_t count) {
   Metric metric;
-  metric.from = source;
+  metric.source = source;
   metric.id = id;
   metric.instance = instance;
   metric.count = count;

@@ -321,7 +321,7 @@ void check_fields(FieldList fields, const RecordRules& rules, void* record, Sour
 template <class Record>
 void check_record(Record& record, const RecordRules& rules, Whole whole, DropHandler report,
                   Origin origin = Origin::driver) {
-  check_fields(record_fields<Record>(), rules, &record, record.from, whole, report, origin);
+  check_fields(record_fields<Record>(), rules, &record, record.source, whole, report, origin);
 }
 
 Quantity metric_quantity(const Metric& metric) noexcept {
@@ -375,18 +375,18 @@ Range reachable_range(const EnergyReading& previous, std::uint64_t now_ns) noexc
 // Returns whether the memory of the process is the device's. What is only committed need not be,
 // but KFD grants no more than there is; of Apple's, some may be compressed or swapped out.
 bool is_in_device(const Usage& row) noexcept {
-  if (row.from == Source::metal) return false;
-  return row.accounting != Accounting::committed || row.from == Source::kfd;
+  if (row.source == Source::metal) return false;
+  return row.accounting != Accounting::committed || row.source == Source::kfd;
 }
 
 // Drops a part that is larger than the process's total, resident or not.
 void drop_oversized_part(const std::optional<std::uint64_t>& committed,
                          std::optional<std::uint64_t>& part, const Usage& row, FieldSet field,
                          std::string_view name, DropHandler report) {
-  if (!committed || !part || row.from == Source::simulated) return;
+  if (!committed || !part || row.source == Source::simulated) return;
   const std::uint64_t total = std::max(*committed, row.used.value_or(0));
   if (*part <= total) return;
-  report(field, make_out_of_range({0, static_cast<double>(total)}, row.from, name,
+  report(field, make_out_of_range({0, static_cast<double>(total)}, row.source, name,
                                   static_cast<double>(*part), "what the process has, "));
   part.reset();
 }
@@ -421,9 +421,9 @@ std::optional<Failure> EnergyCounter::check_reading(Source source, std::string_v
 
 void drop_implausible(Device& device, DropHandler report) {
   if (device.memory_total) {
-    const Limit& limit = find_limit(Quantity::device_total, device.from);
+    const Limit& limit = find_limit(Quantity::device_total, device.source);
     // Reading the device's memory reports it.
-    if (check_value(limit, {limit.min, limit.max}, device.from, "",
+    if (check_value(limit, {limit.min, limit.max}, device.source, "",
                     static_cast<double>(*device.memory_total), "")) {
       device.memory_total.reset();
     }
@@ -434,10 +434,10 @@ void drop_implausible(Device& device, DropHandler report) {
       source_mask({Source::nvml, Source::nvidia_smi, Source::amd_smi, Source::rocm_smi});
   const auto address = parse_pci_address(device.pci_bus_id.view());
   const bool is_none = address == PciAddress{} || (address && address->domain == UINT32_MAX);
-  if ((bus_sources & source_mask({device.from})) == 0 || !is_none) return;
+  if ((bus_sources & source_mask({device.source})) == 0 || !is_none) return;
   report(device_field::pci_bus_id,
          {Status::backend,
-          device.from,
+          device.source,
           {},
           {"the driver reported pci_bus_id ", device.pci_bus_id.view(), ": implausible"},
           Reason::implausible});
@@ -454,7 +454,7 @@ void drop_implausible(Pool& pool, DropHandler report, std::optional<std::uint64_
   const bool is_sum = (pool.notes & note::lower_bound) != 0;
   check_record(pool, pool_rules, {}, report_dropped, is_sum ? Origin::sum : Origin::driver);
   if (pool.total && max_total && *pool.total > *max_total + rounding) {
-    const Failure failure = make_out_of_range({0, static_cast<double>(*max_total)}, pool.from,
+    const Failure failure = make_out_of_range({0, static_cast<double>(*max_total)}, pool.source,
                                               "total_bytes", static_cast<double>(*pool.total),
                                               "what its GPU and its other instances leave, ");
     constexpr FieldSet fields = pool_rules.wholes | pool_rules.parts;
@@ -466,7 +466,7 @@ void drop_implausible(Pool& pool, DropHandler report, std::optional<std::uint64_
   const Range range{0, static_cast<double>(*pool.total)};
   // Nothing shows which of the two is true.
   report_dropped(pool_field::used | pool_field::free,
-                 make_out_of_range(range, pool.from, "free_bytes + used_bytes",
+                 make_out_of_range(range, pool.source, "free_bytes + used_bytes",
                                    static_cast<double>(*pool.free + *pool.used), "the total of ",
                                    Origin::sum));
   pool.used.reset();
@@ -497,9 +497,9 @@ void drop_implausible(std::vector<Metric>& metrics, DropHandler report) {
     const MetricInfo* const info = find_metric_info(static_cast<std::uint32_t>(metric.id));
     if (quantity == Quantity::none || info == nullptr || (!metric.value && !metric.count))
       return {};
-    const Limit& limit = find_limit(quantity, metric.from);
+    const Limit& limit = find_limit(quantity, metric.source);
     const double value = metric.value ? *metric.value : static_cast<double>(*metric.count);
-    return check_value(limit, {limit.min, limit.max}, metric.from, info->name, value, "");
+    return check_value(limit, {limit.min, limit.max}, metric.source, info->name, value, "");
   });
 }
 
@@ -534,9 +534,9 @@ EnergyCounter& find_counter(Source source, EnergyHistory& history) noexcept {
 void drop_jumps(Telemetry& telemetry, EnergyHistory& history, std::uint64_t now_ns,
                 DropHandler report) {
   if (!telemetry.energy_joules) return;
-  const auto failure = find_counter(telemetry.from, history)
-                           .check_reading(telemetry.from, "energy_joules", *telemetry.energy_joules,
-                                          now_ns, history.start_ns);
+  const auto failure = find_counter(telemetry.source, history)
+                           .check_reading(telemetry.source, "energy_joules",
+                                          *telemetry.energy_joules, now_ns, history.start_ns);
   if (!failure) return;
   report(telemetry_field::energy_joules, *failure);
   telemetry.energy_joules.reset();
@@ -548,7 +548,7 @@ void drop_jumps(std::vector<Metric>& metrics, EnergyHistory& history, std::uint6
     if (metric.id != MetricId::energy_joules || !metric.value ||
         metric.instance >= history.counters.size() - 1)
       return {};
-    return history.counters[metric.instance].check_reading(metric.from, "energy_joules",
+    return history.counters[metric.instance].check_reading(metric.source, "energy_joules",
                                                            *metric.value, now_ns, history.start_ns);
   });
 }

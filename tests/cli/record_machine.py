@@ -178,7 +178,7 @@ class Recording(KernelCard):
         _, result = self.record()
         self.assertIn("hmn: kept: /machine/proc/meminfo\n", result.err)
         self.assertIn("hmn: kept: /machine/proc/*/fdinfo/*\n", result.err)
-        self.assertIn("read it before you pass it on", result.err)
+        self.assertIn("review it before you share it", result.err)
 
     def test_a_second_recording_is_identical(self):
         text = self.make_recording().read_text()

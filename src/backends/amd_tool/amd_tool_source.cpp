@@ -226,7 +226,7 @@ Text<32> AmdSource::find_address(const Card& card) const {
 
 Device AmdSource::read_identity(const Card& card) const {
   Device device;
-  device.from = dialect_.tool.fail.source;
+  device.source = dialect_.tool.fail.source;
   device.vendor = vendor::amd;
   device.state = State::ready;
   device.driver_index = card.index;
@@ -342,7 +342,7 @@ Result<void> AmdSource::memory(Slot number, PoolList& out, Reading& reading) {
       continue;
     }
     Pool pool;
-    pool.from = dialect_.tool.fail.source;
+    pool.source = dialect_.tool.fail.source;
     pool.accounting = Accounting::allocated;
     pool.kind = fields.kind;
     pool.is_main = fields.kind == PoolKind::vram;
@@ -360,7 +360,7 @@ Result<void> AmdSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& 
   if (!result) return result.failure();
   const Card& card = **result;
   out = {};
-  out.from = dialect_.tool.fail.source;
+  out.source = dialect_.tool.fail.source;
   out.sources = source_bit(dialect_.tool.fail.source);
   FieldSet left = fields;
   std::vector<MissingFields> gaps;
@@ -452,7 +452,7 @@ Usage AmdSource::make_usage(const ProcessRow& row, const Card& card, Slot number
                             Reading& reading) const {
   Usage usage;
   usage.pid = row.pid;
-  usage.from = dialect_.tool.fail.source;
+  usage.source = dialect_.tool.fail.source;
   usage.accounting = Accounting::allocated;
   usage.kinds = usage_kind::compute;
   if (!dialect_.processes.empty())

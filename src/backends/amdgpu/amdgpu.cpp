@@ -77,7 +77,7 @@ void read_used(drm::Visit& visit, const PoolFiles& files, Pool& pool) {
 Pool read_pool(drm::Visit& visit, const PoolFiles& files) {
   Pool pool;
   pool.kind = files.kind;
-  pool.from = Source::amdgpu;
+  pool.source = Source::amdgpu;
   const auto total = sysfs::read_number(visit.card().folder.view(), files.total);
   if (total) {
     pool.total = total.value;
@@ -232,7 +232,7 @@ Result<void> AmdgpuDriver::memory(Visit& visit, PoolList& out) {
   const auto node = find_node(visit.card());
   if (!node || !node->memory) return make_whole_only_failure("memory is reported");
   Pool pool;
-  pool.from = compute_->source();
+  pool.source = compute_->source();
   pool.is_main = true;
   pool.kind = PoolKind::vram;
   pool.total = node->memory;

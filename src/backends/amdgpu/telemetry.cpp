@@ -375,7 +375,7 @@ Result<void> read_telemetry(drm::Visit& visit, FieldSet fields,
                             std::uint32_t& format_without_throttle, Telemetry& out) {
   Sensors sensors(visit, Source::amdgpu, fields);
   const drm::Card& card = visit.card();
-  out.from = Source::amdgpu;
+  out.source = Source::amdgpu;
   out.sources = source_bit(Source::amdgpu);
   int error = 0;
   const std::string hwmon = find_card_hwmon(card, &error);

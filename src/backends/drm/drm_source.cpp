@@ -171,7 +171,7 @@ bool DrmSource::finish(Reading& reading) {
 Device DrmSource::identify(const Card& card, Reading& reading) {
   Device device;
   device.slot = card.number;
-  device.from = card.driver->source();
+  device.source = card.driver->source();
   device.state = card.state_error != 0 ? State::unknown
                  : card.is_asleep      ? State::asleep
                                        : State::ready;
@@ -442,7 +442,7 @@ void DrmSource::diagnose_coverage(Reading& reading) const {
 
 void DrmSource::finish_row(const Card& card, Usage& row, Reading& reading, std::uint32_t subject,
                            int error) const {
-  if (row.from == Source::none) row.from = card.driver->source();
+  if (row.source == Source::none) row.source = card.driver->source();
   if (row.used || !reading.wants_diagnostics()) return;
   Diagnostic diagnostic;
   diagnostic.failure = fail_for(card)(Status::unsupported, {card.driver->missing_use_message()});
@@ -475,7 +475,7 @@ Result<void> DrmSource::processes(Slot number, std::vector<Usage>& out, Reading&
     FieldSet missing = 0;
     for (const std::uint32_t pid : pids_) {
       missing |= fill_row(walks_.now(), walks_.before(), number, pid, out.emplace_back());
-      out.back().from = card->driver->source();
+      out.back().source = card->driver->source();
     }
     explain_rows(visit, subject::processes, missing, walks_.now());
   }

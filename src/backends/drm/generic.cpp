@@ -129,7 +129,7 @@ bool is_unified(const Card& card) noexcept {
 Pool make_unified_pool() noexcept {
   Pool pool;
   pool.kind = PoolKind::unified;
-  pool.from = Source::drm;
+  pool.source = Source::drm;
   pool.is_main = true;
   return pool;
 }
@@ -204,7 +204,7 @@ Result<void> GenericDriver::memory(Visit& visit, PoolList& out) {
 
 Result<void> read_sensors(Visit& visit, FieldSet fields, hmn::Telemetry& out) {
   Sensors sensors(visit, Source::drm, fields);
-  out.from = Source::drm;
+  out.source = Source::drm;
   out.sources = std::uint64_t{1} << static_cast<unsigned>(Source::drm);
   int error = 0;
   const std::string chip = find_hwmon(visit.card().folder.view(), {}, &error);

@@ -122,7 +122,7 @@ std::optional<PciAddress> to_pci_address(const AdapterAddress& address) noexcept
 Pool make_pool(PoolKind kind, std::uint64_t total) {
   Pool pool;
   pool.kind = kind;
-  pool.from = Source::dxgi;
+  pool.source = Source::dxgi;
   if (total != 0) pool.total = total;
   return pool;
 }
@@ -303,7 +303,7 @@ void add_pools(const Adapter& adapter, const std::optional<OwnMemory>& own_memor
 Usage make_usage(const wddm::ProcessMemory& memory, bool is_unified) {
   Usage row;
   row.pid = memory.pid;
-  row.from = Source::pdh;
+  row.source = Source::pdh;
   wddm::SegmentSum committed = memory.dedicated_committed;
   wddm::SegmentSum resident = memory.dedicated_resident;
   if (is_unified) {
@@ -339,7 +339,7 @@ void fill_own(const OwnMemory& own_memory, bool is_unified, Usage& usage) {
 }
 
 void fill_from_kernel(const KernelUsage& kernel_usage, bool is_unified, Usage& usage) {
-  usage.from = Source::dxgi;
+  usage.source = Source::dxgi;
   usage.accounting = Accounting::resident;
   usage.used = usage.resident = is_unified
                                     ? scan::checked_add(kernel_usage.local, kernel_usage.non_local)

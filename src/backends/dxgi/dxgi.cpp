@@ -91,7 +91,7 @@ Device DxgiSource::make_device(Slot number, const Adapter& adapter) const {
   const KernelFacts& facts = known_adapters_[number].facts;
   Device device;
   device.slot = number;
-  device.from = Source::dxgi;
+  device.source = Source::dxgi;
   device.state = State::ready;
   device.vendor = adapter.vendor;
   device.os_id = adapter.id;
@@ -193,7 +193,7 @@ Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry&
   }
   const auto loads = read_loads(**adapter);
   if (!loads) return loads.failure();
-  out.from = Source::pdh;
+  out.source = Source::pdh;
   out.sources = source_bit(Source::pdh);
   out.gpu_busy_percent = loads->adapter.busiest_percent();
   out.decoder_busy_percent = loads->adapter.percent[which::engine::decode];

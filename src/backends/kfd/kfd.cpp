@@ -215,7 +215,7 @@ void merge(const ComputeUse& use, std::vector<Usage>& rows) {
   row.kinds = row.kinds.value_or(0) | usage_kind::compute;
   if (row.used && *row.used >= use.vram) return;
   if (!is_new) row.notes |= note::mixed;
-  row.from = Source::kfd;
+  row.source = Source::kfd;
   row.accounting = Accounting::committed;
   row.used = use.vram;
   row.clients.reset();

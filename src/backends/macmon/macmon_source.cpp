@@ -185,7 +185,7 @@ Result<void> MacmonSource::devices(std::vector<Device>& out, Reading& reading) {
   if (Result<void> result = load(reading); !result) return result;
   Device device;
   device.slot = only_slot;
-  device.from = Source::macmon;
+  device.source = Source::macmon;
   device.form = DeviceForm::integrated;
   device.memory_kind = MemoryKind::unified;
   device.vendor = vendor::apple;
@@ -202,7 +202,7 @@ Result<void> MacmonSource::memory(Slot number, PoolList& out, Reading& reading) 
   if (!sample) return sample.failure();
   Pool pool;
   pool.kind = PoolKind::unified;
-  pool.from = Source::macmon;
+  pool.source = Source::macmon;
   pool.is_main = true;
   const FieldAmount& total = (**sample)[Field::memory_total];
   if (total.has_value()) {
@@ -222,7 +222,7 @@ Result<void> MacmonSource::telemetry(Slot number, FieldSet fields, hmn::Telemetr
   const auto sample = find(number, reading);
   if (!sample) return sample.failure();
   out = {};
-  out.from = Source::macmon;
+  out.source = Source::macmon;
   out.sources = source_bit(Source::macmon);
   FieldSet left = fields;
   std::vector<command_tool::MissingFields> gaps;

@@ -56,7 +56,7 @@ void* encode_pid(std::uint32_t pid) {
 Usage make_row(std::uint32_t pid, std::uint64_t bytes) {
   Usage row;
   row.pid = pid;
-  row.from = Source::metal;
+  row.source = Source::metal;
   row.accounting = Accounting::resident;
   row.used = row.resident = bytes;
   return row;
@@ -179,7 +179,7 @@ bool MetalSource::is_unified(const Accelerator& accelerator) const {
 
 Device MetalSource::describe_device(const Accelerator& accelerator, std::uint32_t index) const {
   Device device;
-  device.from = Source::metal;
+  device.source = Source::metal;
   device.state = State::ready;
   device.driver_index = index;
   device.os_id = accelerator.id;
@@ -333,7 +333,7 @@ Result<void> MetalSource::memory(Slot number, PoolList& out, Reading& reading) {
   const Accelerator& accelerator = **match;
   Pool pool =
       is_unified(accelerator) ? make_unified_pool(accelerator) : make_vram_pool(accelerator);
-  pool.from = Source::metal;
+  pool.source = Source::metal;
   pool.is_main = true;
   pool.budget = find_budget(accelerator);
   explain_missing_values(pool, accelerator, number, reading);
@@ -486,7 +486,7 @@ Result<void> MetalSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry
   if (!match) return match.failure();
   const Accelerator& accelerator = **match;
   out = {};
-  out.from = Source::metal;
+  out.source = Source::metal;
   out.sources = source_bit(Source::metal);
   read_telemetry(accelerator, fields, out);
   FieldSet left = fields & ~list_present_fields(out);

@@ -312,7 +312,7 @@ void append_metrics(const GpuRow& row, std::vector<Metric>& metrics,
 
 Result<Pool> read_pool(const GpuRow& row, std::vector<MissingFields>& gaps) {
   Pool pool;
-  pool.from = Source::nvidia_smi;
+  pool.source = Source::nvidia_smi;
   pool.accounting = Accounting::allocated;
   pool.is_main = true;
   MemoryReader reader{row, gaps};
@@ -335,7 +335,7 @@ Result<Pool> read_pool(const GpuRow& row, std::vector<MissingFields>& gaps) {
 
 Telemetry read_telemetry(const GpuRow& row, FieldSet fields, std::vector<MissingFields>& gaps) {
   Telemetry telemetry;
-  telemetry.from = Source::nvidia_smi;
+  telemetry.source = Source::nvidia_smi;
   telemetry.sources = 1ULL << static_cast<unsigned>(Source::nvidia_smi);
   const auto check_cell = [&](FieldSet field, Status status, const GpuCell& cell) {
     if (status != Status::ok) add_missing(gaps, field, status, cell);
@@ -440,7 +440,7 @@ void read_compute_capability(const GpuRow& row, Device& device) {
 
 Device read_identity(const GpuRow& row) {
   Device device;
-  device.from = Source::nvidia_smi;
+  device.source = Source::nvidia_smi;
   device.vendor = vendor::nvidia;
   device.state = derive_state(row);
   device.driver_index = scan::parse_number<std::uint32_t>(row[GpuColumn::index].text);

@@ -158,7 +158,7 @@ bool is_warning(const Problem& p) noexcept {
 Usage make_row(const AppRow& app) {
   Usage row;
   row.pid = app.pid;
-  row.from = Source::nvidia_smi;
+  row.source = Source::nvidia_smi;
   row.accounting = Accounting::allocated;
   row.kinds = usage_kind::compute;
   row.used = app.used.value;
@@ -295,7 +295,7 @@ Result<void> SmiSource::process(Slot number, std::uint32_t pid, bool self, Usage
   if (!self || holds_gpu_descriptor(proc_root_)) return make_unlisted_failure(pid, self);
   // Without a descriptor of the driver nothing is allocated.
   out.pid = pid;
-  out.from = Source::nvidia_smi;
+  out.source = Source::nvidia_smi;
   out.accounting = Accounting::allocated;
   out.used = 0;
   return {};

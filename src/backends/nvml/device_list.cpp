@@ -255,7 +255,7 @@ Slot DeviceList::identify_unreachable(unsigned index, const SleepWatch& watch) {
     device = read_identity_from_files(settings_, *address,
                                       watched_device == nullptr || watched_device->can_sleep);
   }
-  device.identity.from = Source::nvml;
+  device.identity.source = Source::nvml;
   device.identity.vendor = vendor::nvidia;
   device.identity.driver_index = index;
   return store_device(std::move(device));

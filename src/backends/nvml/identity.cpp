@@ -115,7 +115,7 @@ void read_instance(const CallContext& context, const Session& session, Handle ha
 
 void set_driver(const Session& session, KnownDevice& device) {
   Device& identity = device.identity;
-  identity.from = Source::nvml;
+  identity.source = Source::nvml;
   identity.vendor = vendor::nvidia;
   identity.driver_version = session.driver_version;
   if (session.cuda_version) {
@@ -255,7 +255,7 @@ KnownDevice read_identity_from_files(const Settings& settings, const PciAddress&
                                      bool can_sleep) {
   KnownDevice device;
   Device& identity = device.identity;
-  identity.from = Source::nvml;
+  identity.source = Source::nvml;
   identity.vendor = vendor::nvidia;
   identity.pci_bus_id = to_text(address);
   identity.render_minor = find_render_minor(settings.sys_root, address);

@@ -60,7 +60,7 @@ bool is_host_side(const MemoryTraits& traits) noexcept {
 Pool make_own_pool() noexcept {
   Pool pool;
   pool.kind = PoolKind::vram;
-  pool.from = Source::nvml;
+  pool.source = Source::nvml;
   pool.accounting = Accounting::allocated;
   pool.is_main = true;
   return pool;

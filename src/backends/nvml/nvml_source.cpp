@@ -267,7 +267,7 @@ Code NvmlSource::read_memory(const CallContext& context, KnownDevice& device, Po
 Pool NvmlSource::make_unified_pool(const CallContext& context, KnownDevice& device) {
   Pool pool;
   pool.kind = PoolKind::unified;
-  pool.from = Source::nvml;
+  pool.source = Source::nvml;
   pool.accounting = Accounting::allocated;
   pool.is_main = true;
   diagnose_lists(context, processes_.read(context, session_, device), pool_field::used);

@@ -110,7 +110,7 @@ bool find_account(const CallContext& context, const Session& session, const Know
   const std::uint64_t peak = stats.max_memory;
   if (peak == value_not_available) return false;
   row.pid = pid;
-  row.from = Source::nvml;
+  row.source = Source::nvml;
   row.accounting = Accounting::allocated;
   row.peak_used = peak;
   row.accounted_since_ns = ns_from_us(stats.start_us);

@@ -418,7 +418,7 @@ std::optional<MergedProcess> ProcessReader::find_in_list(std::uint32_t pid, std:
 void fill_usage(const CallContext& context, const KnownDevice& device, const MergedProcess& process,
                 Usage& usage) {
   usage.pid = process.pid;
-  usage.from = Source::nvml;
+  usage.source = Source::nvml;
   usage.accounting = Accounting::allocated;
   usage.kinds = process.kinds;
   if (process.gpu_instance != no_instance && process.compute_instance != no_instance) {
@@ -437,7 +437,7 @@ void fill_usage(const CallContext& context, const KnownDevice& device, const Mer
 
 void fill_zero(std::uint32_t pid, Usage& usage) noexcept {
   usage.pid = pid;
-  usage.from = Source::nvml;
+  usage.source = Source::nvml;
   usage.accounting = Accounting::allocated;
   set_used(usage, 0);
 }

@@ -86,7 +86,7 @@ Result<void> TelemetryReader::read() {
   set(telemetry_.p_state, read_p_state());
   set(telemetry_.throttle, read_throttle());
   report_unsupported_fields();
-  telemetry_.from = Source::nvml;
+  telemetry_.source = Source::nvml;
   if (!has_any_)
     return make_failure(first_code_ == success ? not_offered : first_code_, first_function_);
   telemetry_.sources |= source_bit(Source::nvml);

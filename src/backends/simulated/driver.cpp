@@ -337,7 +337,7 @@ Result<void> Driver::fill_unlisted(std::uint32_t pid, bool is_self, Usage& out) 
   }
   out = {};
   out.pid = pid;
-  out.from = Source::simulated;
+  out.source = Source::simulated;
   out.accounting = Accounting::allocated;
   out.used = 0;
   return {};
@@ -376,7 +376,7 @@ Result<void> copy_memory(const ProcessMemory& memory, std::uint32_t pid, FieldSe
                          ProcessMemory& out) {
   out = {};
   out.pid = pid;
-  out.from = memory.from;
+  out.source = memory.source;
   out.notes = memory.notes;
   if (fill_missing(fields, out, memory) != 0) return {};
   return make_simulated_failure(

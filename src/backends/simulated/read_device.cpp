@@ -110,7 +110,7 @@ void read_row(const json::Value& value, const JsonPath& path, Problems& problems
               std::uint32_t self_pid, DescribedRow& out) {
   ObjectReader reader(value, path, problems);
   Usage& usage = out.value;
-  usage.from = Source::simulated;
+  usage.source = Source::simulated;
   read_pid(reader, self_pid, usage, out.is_self);
   read_facts(reader, usage);
   usage.instance = read_instance(reader);
@@ -176,7 +176,7 @@ DescribedMetric read_metric(const json::Value& value, const JsonPath& path, Prob
   ObjectReader reader(value, path, problems);
   DescribedMetric result;
   Metric& metric = result.value;
-  metric.from = Source::simulated;
+  metric.source = Source::simulated;
   if (const MetricInfo* const words = read_id(reader)) {
     metric.id = words->id;
     metric.instance = read_instance(reader, *words);
@@ -230,7 +230,7 @@ class DeviceReader {
 
   void read(std::size_t position) {
     DescribedIdentity& identity = device_.identity;
-    identity.from = Source::simulated;
+    identity.source = Source::simulated;
     if (parent_ != nullptr) inherit();
     read_names();
     read_numbers();

@@ -41,7 +41,7 @@ constexpr std::uint64_t max_instance = PoolList::capacity - 1;
 
 Pool read_pool(ObjectReader& reader) {
   Pool pool;
-  pool.from = Source::simulated;
+  pool.source = Source::simulated;
   const std::optional<std::uint32_t> kind = reader.choice("kind", pool_kind_words);
   if (!kind) reader.report_missing("kind", format_choices(pool_kind_words));
   pool.kind = static_cast<PoolKind>(kind.value_or(static_cast<std::uint32_t>(PoolKind::vram)));
@@ -98,7 +98,7 @@ std::unique_ptr<const Telemetry> read_telemetry(ObjectReader& device) {
   const JsonPath path(device.path(), "telemetry");
   ObjectReader reader(*value, path, device.problems());
   auto telemetry = std::make_unique<Telemetry>();
-  telemetry->from = Source::simulated;
+  telemetry->source = Source::simulated;
   telemetry->sources = source_bit(Source::simulated);
   read_fields(reader, telemetry_schema(), telemetry.get());
   telemetry->notes = read_notes(reader);
@@ -260,8 +260,8 @@ namespace {
 constexpr std::array otherwise_words = {make_word("absent", 0U), make_word("real", 1U)};
 
 void read_process(ObjectReader& reader, DescribedProcess& process) {
-  process.memory.from = Source::simulated;
-  process.facts.from = Source::simulated;
+  process.memory.source = Source::simulated;
+  process.facts.source = Source::simulated;
   read_fields(reader, process_memory_schema(), &process.memory);
   process.memory.notes = read_notes(reader);
   read_facts(reader, process.facts);
@@ -309,7 +309,7 @@ void read_system(ObjectReader& host, Machine& out) {
   const JsonPath path(host.path(), "system");
   ObjectReader reader(*value, path, host.problems());
   SystemMemory memory;
-  memory.from = Source::simulated;
+  memory.source = Source::simulated;
   read_fields(reader, system_memory_schema(), &memory);
   memory.notes = read_notes(reader);
   reader.finish();

@@ -308,7 +308,7 @@ Text<512> find_thermometer(std::string_view sys_root, bool& is_complete) {
 
 Result<void> read_sensors(const SensorFiles& files, FieldSet fields, hmn::Telemetry& out,
                           Reading& reading) {
-  out.from = Source::tegra;
+  out.source = Source::tegra;
   out.sources = source_bit(Source::tegra);
   Collector collector(fields, reading);
   read_load(files, collector, out);

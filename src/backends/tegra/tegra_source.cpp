@@ -59,7 +59,7 @@ Failure make_asleep_failure() {
 Usage make_row(const NvmapClient& client) {
   Usage row;
   row.pid = client.pid;
-  row.from = Source::tegra;
+  row.source = Source::tegra;
   row.accounting = Accounting::allocated;
   row.used = row.allocated = client.bytes;
   return row;
@@ -110,7 +110,7 @@ Result<void> TegraSource::devices(std::vector<Device>& out, Reading& reading) {
   if (gpu_.folder.empty()) return {};
   Device device;
   device.slot = gpu_slot;
-  device.from = Source::tegra;
+  device.source = Source::tegra;
   device.form = DeviceForm::integrated;
   device.memory_kind = MemoryKind::unified;
   device.vendor = vendor::nvidia;
@@ -142,7 +142,7 @@ Result<void> TegraSource::memory(Slot number, PoolList& out, Reading& reading) {
   if (Result<void> ok = find(number); !ok) return ok;
   Pool pool;
   pool.kind = PoolKind::unified;
-  pool.from = Source::tegra;
+  pool.source = Source::tegra;
   pool.is_main = true;
   Result<NvmapClients> clients = read_clients();
   if (clients && clients->total) {

@@ -49,7 +49,7 @@ TEST_CASE("amd-smi: a card's identity is read") {
   REQUIRE(devices);
   REQUIRE(devices->size() == 1);
   const Device& device = (*devices)[0];
-  CHECK(device.from == Source::amd_smi);
+  CHECK(device.source == Source::amd_smi);
   CHECK(device.vendor == vendor::amd);
   CHECK(device.state == State::ready);
   CHECK(device.driver_index == 0u);
@@ -72,7 +72,7 @@ TEST_CASE("amd-smi: pools have the known values, and a reason for the others") {
   const Pool* vram = pools.find(PoolKind::main);
   REQUIRE(vram != nullptr);
   CHECK(vram->kind == PoolKind::vram);
-  CHECK(vram->from == Source::amd_smi);
+  CHECK(vram->source == Source::amd_smi);
   CHECK(vram->total == 65520ULL << 20);
   CHECK(vram->used == 1024ULL << 20);
   CHECK(vram->free == 64496ULL << 20);
@@ -139,7 +139,7 @@ TEST_CASE("amd-smi: metrics are read with their instances") {
     std::optional<double> match;
     for (const Metric& metric : all) {
       if (metric.id != id || metric.instance != instance) continue;
-      CHECK(metric.from == Source::amd_smi);
+      CHECK(metric.source == Source::amd_smi);
       CHECK_FALSE(match);
       match = metric.value;
     }

@@ -20,7 +20,7 @@ TEST_CASE("a card reports name, UUID, driver version, NUMA node and PCI address"
   PlainReading reading;
   const auto devices = machine.devices(reading);
   REQUIRE(devices.size() == 1);
-  CHECK(devices[0].from == Source::amdgpu);
+  CHECK(devices[0].source == Source::amdgpu);
   CHECK(devices[0].state == State::ready);
   CHECK(devices[0].form == DeviceForm::discrete);
   CHECK(devices[0].memory_kind == MemoryKind::dedicated);
@@ -100,7 +100,7 @@ TEST_CASE("if amdgpu is disabled, its card is served by the generic drm source")
   REQUIRE(source.prepare(reading));
   REQUIRE(source.devices(devices, reading));
   REQUIRE(devices.size() == 1);
-  CHECK(devices[0].from == Source::drm);
+  CHECK(devices[0].source == Source::drm);
   CHECK_FALSE(source.answers_for(Source::amdgpu));
   CHECK_FALSE(source.answers_for(Source::kfd));
   PoolList pools;
@@ -118,7 +118,7 @@ TEST_CASE("driver and address of a copied tree without links are read from ueven
   PlainReading reading;
   const auto devices = machine.devices(reading);
   REQUIRE(devices.size() == 1);
-  CHECK(devices[0].from == Source::amdgpu);
+  CHECK(devices[0].source == Source::amdgpu);
   CHECK(devices[0].pci_bus_id.view() == "0000:0c:00.0");
   CHECK(devices[0].vendor == vendor::amd);
 }

@@ -38,7 +38,7 @@ TEST_CASE("a card has three pools; its VRAM is the main one") {
   REQUIRE(pools.all().size() == 3);
   CHECK(pools.all()[0].kind == PoolKind::vram);
   for (const Pool& pool : pools.all()) {
-    CHECK(pool.from == Source::amdgpu);
+    CHECK(pool.source == Source::amdgpu);
     CHECK(pool.is_main == (pool.kind == PoolKind::vram));
     CHECK(pool.accounting == Accounting::resident);
     CHECK(pool.notes == 0);

@@ -16,7 +16,7 @@ TEST_CASE("on a card used memory of a client is its VRAM, and GTT is its host me
   machine.devices(reading);
   const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
-  CHECK(rows[0].from == Source::amdgpu);
+  CHECK(rows[0].source == Source::amdgpu);
   CHECK(rows[0].accounting == Accounting::resident);
   CHECK(rows[0].used == 2048 * kib);
   CHECK(rows[0].committed == 2048 * kib);

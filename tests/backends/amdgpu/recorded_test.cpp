@@ -159,7 +159,7 @@ TEST_CASE("recorded cards of amdgpu yield the values of their index") {
     PlainReading reading;
     const auto devices = machine.devices(reading);
     REQUIRE(devices.size() == 1);
-    CHECK(devices[0].from == Source::amdgpu);
+    CHECK(devices[0].source == Source::amdgpu);
     CHECK(devices[0].pci_bus_id.view() == entry.expected.at("pci_slot").get<std::string>());
     // The two processors are named as such in the index.
     const bool is_processor = entry.file.find("phoenix") != std::string::npos ||

@@ -38,7 +38,7 @@ double find_value(const std::vector<Metric>& metrics, MetricId id, std::uint32_t
   const Metric* const metric = find(metrics, id, instance);
   REQUIRE(metric != nullptr);
   REQUIRE(metric->value);
-  CHECK(metric->from == Source::amdgpu);
+  CHECK(metric->source == Source::amdgpu);
   return *metric->value;
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("telemetry has load, temperatures by label, power, clocks, fan and lin
   machine.devices(reading);
   Telemetry telemetry;
   REQUIRE(machine.source().telemetry(0, telemetry_field::all, telemetry, reading));
-  CHECK(telemetry.from == Source::amdgpu);
+  CHECK(telemetry.source == Source::amdgpu);
   CHECK(telemetry.sources == source_bit(Source::amdgpu));
   CHECK(telemetry.gpu_busy_percent == 37);
   CHECK(telemetry.memory_busy_percent == 12);

@@ -70,7 +70,7 @@ TEST_CASE("the load of an engine class is one value for all clients") {
   CHECK(*load->window_ns >= 100 * ms);
   const auto window = static_cast<double>(*load->window_ns);
   CHECK(*load->value == doctest::Approx(100.0 * 4 * ms / window / 2));
-  CHECK(load->from == Source::drm);
+  CHECK(load->source == Source::drm);
   CHECK(load->notes == 0);
   CHECK(find(metrics, MetricId::engine_capacity, which::engine::graphics)->count == 2u);
   CHECK(find(metrics, MetricId::engine_busy_ns, which::engine::graphics)->count == 9 * ms);

@@ -72,7 +72,7 @@ TEST_CASE("a descriptor is matched by its device number, not by its path") {
   const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == 10);
-  CHECK(rows[0].from == Source::drm);
+  CHECK(rows[0].source == Source::drm);
   CHECK(rows[0].used == 96 * kib);
   CHECK(rows[0].resident == 96 * kib);
   CHECK(rows[0].committed == 192 * kib);
@@ -197,7 +197,7 @@ TEST_CASE("one process is read, and the caller may have 0 bytes in use") {
   Usage usage;
   REQUIRE(machine.source().process(0, 10, false, usage, reading));
   CHECK(usage.used == 64 * kib);
-  CHECK(usage.from == Source::drm);
+  CHECK(usage.source == Source::drm);
   CHECK(machine.source().process(0, 11, false, usage, reading).failure().code ==
         Status::no_process);
   CHECK(machine.source().process(0, 99, false, usage, reading).failure().code ==

@@ -82,7 +82,7 @@ TEST_CASE("sensors of nouveau are read") {
   machine.devices(reading);
   Telemetry telemetry;
   REQUIRE(machine.source().telemetry(0, telemetry_field::all, telemetry, reading));
-  CHECK(telemetry.from == Source::drm);
+  CHECK(telemetry.source == Source::drm);
   CHECK(telemetry.temperature_celsius == 48.5);
   CHECK(telemetry.power_watts == 31.25);
   CHECK(telemetry.power_limit_watts == 180);
@@ -131,7 +131,7 @@ std::optional<double> find_value(const std::vector<Metric>& metrics, MetricId id
   for (const Metric& metric : metrics) {
     if (metric.id != id || metric.instance != instance) continue;
     CHECK_FALSE(value);
-    CHECK(metric.from == Source::drm);
+    CHECK(metric.source == Source::drm);
     value = metric.value;
   }
   return value;

@@ -30,7 +30,7 @@ TEST_CASE("a device reports its vendor, PCI address, PCI ids and render node") {
   PlainReading reading;
   const auto devices = machine.devices(reading);
   REQUIRE(devices.size() == 1);
-  CHECK(devices[0].from == Source::drm);
+  CHECK(devices[0].source == Source::drm);
   CHECK(devices[0].state == State::ready);
   CHECK(devices[0].vendor == vendor::amd);
   CHECK(devices[0].pci_bus_id.view() == "0000:03:00.0");

@@ -42,7 +42,7 @@ TEST_CASE("with CAP_PERFMON the kernel reports memory in use, summed over the ti
   const Pool* const vram = memory.find(PoolKind::main);
   REQUIRE(vram != nullptr);
   CHECK(vram->kind == PoolKind::vram);
-  CHECK(vram->from == Source::i915);
+  CHECK(vram->source == Source::i915);
   CHECK(vram->total == 6 * gib);
   CHECK(vram->used == 8 * mib);
   CHECK(vram->free == 6 * gib - 8 * mib);
@@ -151,7 +151,7 @@ TEST_CASE("an integrated device has a unified pool and no VRAM") {
   PlainReading reading;
   const auto devices = machine.devices(reading);
   REQUIRE(devices.size() == 1);
-  CHECK(devices[0].from == Source::i915);
+  CHECK(devices[0].source == Source::i915);
   CHECK(devices[0].form == DeviceForm::integrated);
   CHECK(devices[0].memory_kind == MemoryKind::unified);
   for (int i = 0; i < 2; ++i) {
@@ -169,7 +169,7 @@ TEST_CASE("an integrated device has a unified pool and no VRAM") {
   const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].used == 2 * mib + 64 * kib);
-  CHECK(rows[0].from == Source::i915);
+  CHECK(rows[0].source == Source::i915);
 }
 
 TEST_CASE("a card on the first bus is discrete if it has regions of its own or sensors") {

@@ -32,7 +32,7 @@ TEST_CASE("the telemetry of a card has its sensors, clock and PCIe link") {
   machine.add_pci(card, {card0, render128});
   const auto telemetry = read_telemetry(machine, telemetry_field::all);
   REQUIRE(telemetry.result);
-  CHECK(telemetry.value.from == Source::i915);
+  CHECK(telemetry.value.source == Source::i915);
   CHECK(telemetry.value.sources == source_bit(Source::i915));
   CHECK(telemetry.value.temperature_celsius == 51);
   CHECK_FALSE(telemetry.value.memory_celsius);
@@ -92,7 +92,7 @@ TEST_CASE("each sensor and each clock is a metric") {
   CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::media) == 600);
   CHECK(find_value(metrics, MetricId::clock_limit_mhz, which::clock::core) == 2450);
   CHECK_FALSE(find_value(metrics, MetricId::power_watts, which::power_reading::board));
-  for (const Metric& metric : metrics) CHECK(metric.from == Source::i915);
+  for (const Metric& metric : metrics) CHECK(metric.source == Source::i915);
 }
 
 namespace {

@@ -109,7 +109,7 @@ TEST_CASE("recorded cards yield the values of their index") {
     const auto devices = machine.devices(reading);
     REQUIRE(devices.size() == 1);
     const bool has_chip = entry.expected.contains("hwmon");
-    CHECK(devices[0].from == (entry.expected.at("driver") == "xe" ? Source::xe : Source::i915));
+    CHECK(devices[0].source == (entry.expected.at("driver") == "xe" ? Source::xe : Source::i915));
     CHECK(devices[0].form == (has_chip ? DeviceForm::discrete : DeviceForm::integrated));
     CHECK(devices[0].pci_bus_id.view() == entry.expected.at("pci_slot").get<std::string>());
     Telemetry telemetry;

@@ -54,7 +54,7 @@ TEST_CASE("a partition is a device below its card; an unused render node is not 
     CHECK(partition.vendor == vendor::amd);
     CHECK(partition.name.view() == card.name.view());
     CHECK(partition.uuid.empty());  // with the card's UUID both would be one device
-    CHECK(partition.from == Source::amdgpu);
+    CHECK(partition.source == Source::amdgpu);
     CHECK_FALSE(card.parent);
   }
 }

@@ -52,7 +52,7 @@ TEST_CASE("a compute process without fdinfo gets its row from KFD") {
   const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == 777);
-  CHECK(rows[0].from == Source::kfd);
+  CHECK(rows[0].source == Source::kfd);
   CHECK(rows[0].used == 2815950848u);
   CHECK(rows[0].committed == 2815950848u);
   CHECK(rows[0].accounting == Accounting::committed);
@@ -75,14 +75,14 @@ TEST_CASE("a process reported by fdinfo and KFD counts once, by the larger value
   REQUIRE(rows.size() == 2);
   const Usage* const kfd_row = find_row(rows, 42);
   REQUIRE(kfd_row != nullptr);
-  CHECK(kfd_row->from == Source::kfd);
+  CHECK(kfd_row->source == Source::kfd);
   CHECK(kfd_row->used == 5 * mib);
   CHECK(kfd_row->notes == (note::mixed | note::lower_bound));
   CHECK_FALSE(kfd_row->resident);
   CHECK(kfd_row->kinds == (usage_kind::compute | usage_kind::graphics));
   const Usage* const fdinfo_row = find_row(rows, 43);
   REQUIRE(fdinfo_row != nullptr);
-  CHECK(fdinfo_row->from == Source::amdgpu);
+  CHECK(fdinfo_row->source == Source::amdgpu);
   CHECK(fdinfo_row->used == 4 * mib);
   CHECK(fdinfo_row->resident == 4 * mib);
   CHECK(fdinfo_row->notes == 0);
@@ -160,16 +160,16 @@ TEST_CASE("one process is read with its memory from KFD, or from fdinfo if it is
   machine.devices(reading);
   Usage usage;
   REQUIRE(machine.source().process(0, 42, false, usage, reading));
-  CHECK(usage.from == Source::kfd);
+  CHECK(usage.source == Source::kfd);
   CHECK(usage.used == 5 * mib);
   CHECK(machine.source().process(0, 43, false, usage, reading).failure().code ==
         Status::no_process);
   REQUIRE(machine.source().process(0, 42, true, usage, reading));
   CHECK(usage.used == 5 * mib);
-  CHECK(usage.from == Source::kfd);
+  CHECK(usage.source == Source::kfd);
   REQUIRE(machine.source().process(0, 43, true, usage, reading));
   CHECK(usage.used == 0u);
-  CHECK(usage.from == Source::amdgpu);
+  CHECK(usage.source == Source::amdgpu);
 }
 
 TEST_CASE("in another PID namespace the PIDs of KFD are marked as foreign") {
@@ -199,7 +199,7 @@ TEST_CASE("if fdinfo lists processes, foreign ones of KFD are reported but not c
   const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == 5);
-  CHECK(rows[0].from == Source::amdgpu);
+  CHECK(rows[0].source == Source::amdgpu);
   CHECK(rows[0].notes == note::lower_bound);
   const Diagnostic* const diagnostic = reading.find("2 compute processes use 6291456 bytes");
   REQUIRE(diagnostic != nullptr);
@@ -268,7 +268,7 @@ TEST_CASE("without KFD processes are read from fdinfo alone") {
   machine.devices(reading);
   const auto rows = machine.rows(0, reading);
   REQUIRE(rows.size() == 1);
-  CHECK(rows[0].from == Source::amdgpu);
+  CHECK(rows[0].source == Source::amdgpu);
   CHECK(rows[0].notes == 0);
   const SourceState state = machine.source().describe(Source::kfd);
   CHECK(state.state == State::absent);

@@ -37,7 +37,7 @@ TEST_CASE("macmon: the GPU's identity is read") {
   REQUIRE(devices);
   REQUIRE(devices->size() == 1);
   const Device& device = (*devices)[0];
-  CHECK(device.from == Source::macmon);
+  CHECK(device.source == Source::macmon);
   CHECK(device.vendor == vendor::apple);
   CHECK(device.form == DeviceForm::integrated);
   CHECK(device.memory_kind == MemoryKind::unified);

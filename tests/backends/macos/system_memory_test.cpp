@@ -30,7 +30,7 @@ TEST_CASE("total, available and swap memory of the machine are read") {
   SystemMemory memory;
   macos::MacosHost host(Mac::calls());
   REQUIRE(host.system(memory));
-  CHECK(memory.from == Source::os);
+  CHECK(memory.source == Source::os);
   CHECK(memory.total == std::uint64_t{16} << 30);
   CHECK(memory.available == 5910u * 16384);
   CHECK(memory.swap_total == std::uint64_t{3} << 30);

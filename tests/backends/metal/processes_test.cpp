@@ -40,7 +40,7 @@ TEST_CASE("processes with graphics memory are listed, and unreadable ones are co
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == game);
   CHECK(rows[0].used == 700u << 20);
-  CHECK(rows[0].from == Source::metal);
+  CHECK(rows[0].source == Source::metal);
   CHECK(rows[0].accounting == Accounting::resident);
   REQUIRE(reading.diagnostics.size() == 1);
   CHECK(reading.diagnostics[0].failure.code == Status::permission);

@@ -31,7 +31,7 @@ TEST_CASE("Apple silicon: a GPU's identity is read") {
   REQUIRE(devices);
   REQUIRE(devices->size() == 1);
   const Device& device = (*devices)[0];
-  CHECK(device.from == Source::metal);
+  CHECK(device.source == Source::metal);
   CHECK(device.vendor == vendor::apple);
   CHECK(device.form == DeviceForm::integrated);
   CHECK(device.memory_kind == MemoryKind::unified);

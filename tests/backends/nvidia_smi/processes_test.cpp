@@ -43,7 +43,7 @@ TEST_CASE("processes are listed per GPU with their name and use") {
   CHECK(row.name_state == NameState::resolved);
   CHECK(row.kinds == usage_kind::compute);
   CHECK(row.accounting == Accounting::allocated);
-  CHECK(row.from == Source::nvidia_smi);
+  CHECK(row.source == Source::nvidia_smi);
   CHECK(row.notes == 0);
   CHECK(first.pid(7).name == "kwin_wayland");
   const ProcessReading second(machine, 1);

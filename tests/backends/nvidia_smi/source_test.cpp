@@ -33,7 +33,7 @@ TEST_CASE("devices are listed in the tool's order, with their identity") {
   CHECK(devices[0].driver_index == 0u);
   CHECK(devices[0].driver_version.view() == "595.80");
   CHECK(devices[0].state == State::ready);
-  CHECK(devices[0].from == Source::nvidia_smi);
+  CHECK(devices[0].source == Source::nvidia_smi);
   CHECK(devices[0].memory_kind == MemoryKind::dedicated);
   CHECK(devices[1].slot == 1);
 }

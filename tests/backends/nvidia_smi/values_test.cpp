@@ -188,7 +188,7 @@ TEST_CASE("telemetry columns are parsed, and missing ones have a reason") {
       "64, 12, 45, N/A, 58.98, 300.00, 2520, [N/A], P8, 0x0000000000000021, 4, 16");
   std::vector<MissingFields> missing;
   const Telemetry telemetry = read_telemetry(row, telemetry_field::all, missing);
-  CHECK(telemetry.from == Source::nvidia_smi);
+  CHECK(telemetry.source == Source::nvidia_smi);
   CHECK(telemetry.gpu_busy_percent == 64);
   CHECK(telemetry.memory_busy_percent == 12);
   CHECK(telemetry.temperature_celsius == 45);
@@ -238,7 +238,7 @@ TEST_CASE("metrics: every column with a value is reported with its instance") {
       "64, 88, 350.00, 1965, 9001, 31, 0, 4294967296");
   CHECK(metrics.all.size() == 8);
   CHECK(metrics.refused.empty());
-  for (const Metric& metric : metrics.all) CHECK(metric.from == Source::nvidia_smi);
+  for (const Metric& metric : metrics.all) CHECK(metric.source == Source::nvidia_smi);
   const auto value = [&](MetricId id, std::uint32_t instance) {
     const Metric* const metric = metrics.find(id, instance);
     return metric == nullptr ? std::nullopt : metric->value;

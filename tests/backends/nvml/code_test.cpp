@@ -116,7 +116,7 @@ void check_failure(const Failure& failure) {
 }
 
 void check_metric(const Metric& metric) {
-  CHECK(metric.from == Source::nvml);
+  CHECK(metric.source == Source::nvml);
   if (metric.id == MetricId::last_fault) CHECK(metric.count == 79);
   if (metric.id == MetricId::pcie_replays) CHECK(metric.count == 5);
   if (metric.id == MetricId::clock_limit_mhz) CHECK(metric.value == 3105.0);

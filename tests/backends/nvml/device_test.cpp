@@ -56,7 +56,7 @@ TEST_CASE("a GPU's identity and versions are reported") {
   REQUIRE(devices.size() == 1);
   const Device& device = devices[0];
   CHECK(device.slot == 0);
-  CHECK(device.from == Source::nvml);
+  CHECK(device.source == Source::nvml);
   CHECK(device.form == DeviceForm::discrete);
   CHECK(device.state == State::ready);
   CHECK(device.vendor == vendor::nvidia);

@@ -145,7 +145,7 @@ TEST_CASE("a card's pool has the values of the second-generation call") {
   const Pool pool = machine.pool();
   CHECK(pool.kind == PoolKind::vram);
   CHECK(pool.is_main);
-  CHECK(pool.from == Source::nvml);
+  CHECK(pool.source == Source::nvml);
   CHECK(pool.accounting == Accounting::allocated);
   CHECK(pool.total == 16 * gib);
   CHECK(pool.reserved == 512 * mib);

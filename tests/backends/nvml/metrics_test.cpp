@@ -82,7 +82,7 @@ TEST_CASE("every metric is reported in its unit, with NVML as its source") {
   CHECK(metrics.count(MetricId::throttle_ns, throttle::power) == 81'234'000'000);
   for (const Metric& metric : metrics.all) {
     CAPTURE(static_cast<unsigned>(metric.id));
-    CHECK(metric.from == Source::nvml);
+    CHECK(metric.source == Source::nvml);
     CHECK(metric.value.has_value() != metric.count.has_value());
   }
   CHECK(machine.reading.find_diagnostics().empty());

@@ -33,7 +33,7 @@ void check_zero(Machine& machine) {
   CHECK(usage.allocated == 0);
   CHECK(usage.accounting == Accounting::allocated);
   CHECK(usage.pid == own_pid);
-  CHECK(usage.from == Source::nvml);
+  CHECK(usage.source == Source::nvml);
 }
 
 void check_unknown(Machine& machine) {

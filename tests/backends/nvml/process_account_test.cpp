@@ -106,7 +106,7 @@ TEST_CASE("the account of an ended process can be read") {
   CHECK(usage.peak_used == 9 * gib);
   CHECK(!usage.used);
   CHECK(!usage.kinds);
-  CHECK(usage.from == Source::nvml);
+  CHECK(usage.source == Source::nvml);
   CHECK(usage.accounted_since_ns == 1'700'000'000'000'001'000U);
   Usage none;
   const auto other = machine.process(0, 4712, false, none);

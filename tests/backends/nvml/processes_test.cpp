@@ -90,7 +90,7 @@ TEST_CASE("the compute, graphics and MPS lists give one row per process") {
   CHECK(find_row(rows, 100).used == gib);
   CHECK(find_row(rows, 100).allocated == gib);
   CHECK(find_row(rows, 100).accounting == Accounting::allocated);
-  CHECK(find_row(rows, 100).from == Source::nvml);
+  CHECK(find_row(rows, 100).source == Source::nvml);
   CHECK(find_row(rows, 200).used == 2 * gib);
   CHECK(find_row(rows, 200).kinds == (usage_kind::compute | usage_kind::graphics));
   CHECK(find_row(rows, 300).kinds == usage_kind::graphics);

@@ -45,7 +45,7 @@ TEST_CASE("every value is reported in its unit") {
   CHECK(telemetry.pcie_generation == 4);
   CHECK(telemetry.pcie_width == 16);
   CHECK(telemetry.throttle == throttle::power);
-  CHECK(telemetry.from == Source::nvml);
+  CHECK(telemetry.source == Source::nvml);
   CHECK(telemetry.sources == 1ULL << static_cast<unsigned>(Source::nvml));
   CHECK(collect_missing_fields(machine.reading) == never_reported);
   CHECK(machine.reading.find_diagnostics(subject::telemetry).size() == 1);

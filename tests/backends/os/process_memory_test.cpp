@@ -34,7 +34,7 @@ TEST_CASE("every field of a process is read") {
   ProcessMemory memory;
   REQUIRE(make_host(tree)->memory(4242, field::all, memory));
   CHECK(memory.pid == 4242);
-  CHECK(memory.from == Source::os);
+  CHECK(memory.source == Source::os);
   CHECK(memory.resident == 2048 * page_size);
   CHECK(memory.peak_resident == 9216 * 1024);
   CHECK(memory.swap == 12 * 1024);

@@ -21,7 +21,7 @@ TEST_CASE("without control groups the memory of the host is read from meminfo") 
              "CommitLimit: 550 kB\nCommitted_AS: 700 kB\n");
   SystemMemory memory;
   REQUIRE(make_host(tree)->system(memory));
-  CHECK(memory.from == Source::os);
+  CHECK(memory.source == Source::os);
   CHECK(memory.total == 1000 * kib);
   CHECK(memory.available == 400 * kib);
   CHECK(memory.swap_total == 50 * kib);

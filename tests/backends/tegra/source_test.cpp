@@ -109,7 +109,7 @@ TEST_CASE("the GPU of a board is a unified, integrated device without a PCI addr
   CHECK(devices[0].memory_kind == MemoryKind::unified);
   CHECK(devices[0].vendor == vendor::nvidia);
   CHECK(devices[0].state == State::ready);
-  CHECK(devices[0].from == Source::tegra);
+  CHECK(devices[0].source == Source::tegra);
   CHECK(devices[0].pci_bus_id.empty());
   CHECK(source->describe(Source::tegra).state == State::ready);
 }

@@ -254,7 +254,7 @@ TEST_CASE("without the newer interface the budget is absent, with a reason") {
   SUBCASE("own use then comes from the counters") {
     Usage own;
     REQUIRE(machine.source->process(0, 4321, true, own, machine.reading));
-    CHECK(own.from == Source::pdh);
+    CHECK(own.source == Source::pdh);
     CHECK(own.used == 750 * mib);
   }
 }
@@ -265,7 +265,7 @@ TEST_CASE("own use is read from DXGI") {
   machine.list();
   Usage own;
   REQUIRE(machine.source->process(0, 77, true, own, machine.reading));
-  CHECK(own.from == Source::dxgi);
+  CHECK(own.source == Source::dxgi);
   CHECK(own.used == 700 * mib);
   CHECK(own.accounting == Accounting::resident);
   CHECK(own.host_pool == 30 * mib);
@@ -374,7 +374,7 @@ TEST_CASE("a process without counters is read from the kernel") {
   REQUIRE(machine.source->process(0, 4321, false, usage, machine.reading));
   CHECK(usage.used == 5 * mib);
   CHECK(usage.host_pool == mib);
-  CHECK(usage.from == Source::dxgi);
+  CHECK(usage.source == Source::dxgi);
   SUBCASE("another user's process is refused") {
     CHECK(!machine.source->process(0, 5, false, usage, machine.reading));
   }

@@ -48,7 +48,7 @@ TEST_CASE("with CAP_PERFMON the kernel reports memory in use, summed over the ti
   const Pool* const vram = memory.find(PoolKind::main);
   REQUIRE(vram != nullptr);
   CHECK(vram->kind == PoolKind::vram);
-  CHECK(vram->from == Source::xe);
+  CHECK(vram->source == Source::xe);
   CHECK(vram->total == 6 * gib);
   CHECK(vram->used == 8 * mib);
   CHECK(vram->free == 6 * gib - 8 * mib);
@@ -152,7 +152,7 @@ TEST_CASE("an integrated device has a unified pool and no VRAM") {
     PlainReading reading;
     const auto devices = machine.devices(reading);
     REQUIRE(devices.size() == 1);
-    CHECK(devices[0].from == Source::xe);
+    CHECK(devices[0].source == Source::xe);
     CHECK(devices[0].form == DeviceForm::integrated);
     CHECK(devices[0].memory_kind == MemoryKind::unified);
     const MemoryReading memory = read_memory(machine);

@@ -76,7 +76,7 @@ TEST_CASE("sensors are found by their labels") {
   machine.add_pci(battlemage(), {card0, render128});
   const auto telemetry = read_telemetry(machine, telemetry_field::all);
   REQUIRE(telemetry.result);
-  CHECK(telemetry.value.from == Source::xe);
+  CHECK(telemetry.value.source == Source::xe);
   CHECK(telemetry.value.temperature_celsius == 46);
   CHECK(telemetry.value.memory_celsius == 48);
   CHECK(telemetry.value.fan_rpm == 418u);

@@ -29,7 +29,7 @@ struct Layout {
     theirs, offsetof(type, ours), sizeof(type::ours) \
   }
 #define LAYOUT(type, theirs, ...)          \
-  layout {                                 \
+  Layout {                                 \
     theirs, sizeof(type), alignof(type), { \
       __VA_ARGS__                          \
     }                                      \

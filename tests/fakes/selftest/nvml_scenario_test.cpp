@@ -28,7 +28,7 @@ unsigned read_count(const LoadedNvml& nvml) {
   return count;
 }
 
-std::string read_file(const std::string& path) {
+std::string read_scenario_file(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -117,7 +117,7 @@ TEST_CASE("nvml_scenario: calls are counted by symbol and device, and logged") {
       nvml.find_function<unsigned long long(const char*, unsigned)>("fake_nvml_device_calls");
   CHECK(count_device_calls("nvmlDeviceGetPowerUsage", 1U) == 1);
   CHECK(count_device_calls("nvmlDeviceGetPowerUsage", 0U) == 0);
-  CHECK(read_file(tree.path("calls.log")) ==
+  CHECK(read_scenario_file(tree.path("calls.log")) ==
         "nvmlInit_v2 - 0\n"
         "nvmlDeviceGetHandleByIndex_v2 1 0\n"
         "nvmlDeviceGetMinorNumber 1 0\n"

@@ -116,7 +116,7 @@ namespace {
 Device make_soc(Slot number, Source source, const char* uuid = "") {
   Device device = make_device(number, vendor::nvidia, "", uuid);
   device.form = DeviceForm::integrated;
-  device.from = source;
+  device.source = source;
   return device;
 }
 
@@ -163,12 +163,12 @@ TEST_CASE("a device that does not match the GPU of an SoC stays separate") {
     candidate.vendor = vendor::apple;
   }
   SUBCASE("two devices of one source") {
-    candidate.from = Source::tegra;
+    candidate.source = Source::tegra;
   }
   DeviceTable table;
   update_table(table, Source::tegra, {make_soc(0, Source::tegra)});
-  update_table(table, candidate.from,
-               candidate.from == Source::tegra
+  update_table(table, candidate.source,
+               candidate.source == Source::tegra
                    ? std::vector<Device>{make_soc(0, Source::tegra), candidate}
                    : std::vector<Device>{candidate});
   CHECK(table.count() == 2);
@@ -218,7 +218,7 @@ namespace {
 
 Device make_card(Slot number, Source source, const char* pci, std::uint32_t pci_id) {
   Device device = make_device(number, vendor::nvidia, pci, "");
-  device.from = source;
+  device.source = source;
   device.pci_device = pci_id;
   device.pci_subsystem = 0x40fa1458;
   return device;

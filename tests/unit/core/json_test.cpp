@@ -262,7 +262,7 @@ TEST_CASE("numbers of a newer library are written as unknown") {
   device.form = static_cast<hmn::DeviceForm>(99);
   device.state = static_cast<hmn::State>(99);
   device.vendor = 0x1234;
-  device.from = static_cast<hmn::Source>(63);
+  device.source = static_cast<hmn::Source>(63);
   snapshot.explanations.edit().diagnostics.resize(1);
   snapshot.explanations.edit().diagnostics[0].value.failure.code = static_cast<hmn::Status>(-999);
   snapshot.explanations.edit().diagnostics[0].value.subject = 1U << 31;

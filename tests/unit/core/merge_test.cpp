@@ -9,17 +9,17 @@ using namespace hmn;
 
 TEST_CASE("a device takes only missing fields from a lower-ranked source") {
   Device best;
-  best.from = Source::nvml;
+  best.source = Source::nvml;
   best.name.assign("Card");
   best.form = DeviceForm::discrete;
   Device lesser;
-  lesser.from = Source::drm;
+  lesser.source = Source::drm;
   lesser.name.assign("another name");
   lesser.form = DeviceForm::integrated;
   lesser.memory_kind = MemoryKind::dedicated;
   lesser.render_minor = 129;
   merge(best, lesser);
-  CHECK(best.from == Source::nvml);
+  CHECK(best.source == Source::nvml);
   CHECK(best.name.view() == "Card");
   CHECK(best.form == DeviceForm::discrete);
   CHECK(best.memory_kind == MemoryKind::dedicated);
@@ -34,12 +34,12 @@ TEST_CASE("a device takes only missing fields from a lower-ranked source") {
 
 TEST_CASE("merged telemetry records its sources and the oldest age") {
   Telemetry best;
-  best.from = Source::amdgpu;
+  best.source = Source::amdgpu;
   best.sources = source_bit(Source::amdgpu);
   best.power_watts = 0.0;
   best.age_ns = 5;
   Telemetry lesser;
-  lesser.from = Source::rocm_smi;
+  lesser.source = Source::rocm_smi;
   lesser.power_watts = 90;
   lesser.fan_rpm = 0;
   lesser.gpu_busy_percent = 40;
@@ -70,13 +70,13 @@ TEST_CASE("a measurement window is not taken from another source") {
 
 TEST_CASE("a pool takes missing fields from a lower-ranked source") {
   Pool best;
-  best.from = Source::nvml;
+  best.source = Source::nvml;
   best.total = 100U << 20;
   best.used = 40;
   best.accounting = Accounting::allocated;
   best.age_ns = 5;
   Pool lesser;
-  lesser.from = Source::dxgi;
+  lesser.source = Source::dxgi;
   lesser.total = 90U << 20;
   lesser.used = 30;
   lesser.free = 60;

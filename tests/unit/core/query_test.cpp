@@ -47,7 +47,7 @@ class CardSource final : public DeviceSource {
  public:
   CardSource(Source id, std::vector<FakeCard> cards)
       : DeviceSource(id, CallBehavior::may_block), cards_(std::move(cards)) {
-    for (FakeCard& card : cards_) card.identity.from = id;
+    for (FakeCard& card : cards_) card.identity.source = id;
   }
 
   Result<void> devices(std::vector<Device>& out, Reading&) override {

@@ -140,8 +140,8 @@ TEST_CASE("a delta is the later value minus the earlier one") {
   after.monotonic_ns = 5000;
   before.devices[0].telemetry.emplace().energy_joules = 10.5;
   after.devices[0].telemetry.emplace().energy_joules = 30;
-  after.devices[0].self->from = hmn::Source::nvml;
-  before.devices[0].self->from = hmn::Source::nvml;
+  after.devices[0].self->source = hmn::Source::nvml;
+  before.devices[0].self->source = hmn::Source::nvml;
   after.devices[0].self->notes = hmn::note::stale;
   for (Snapshot* snapshot : {&before, &after})
     snapshot->devices[0].self->accounting = hmn::Accounting::allocated;
@@ -196,7 +196,7 @@ TEST_CASE("values of different kinds are not subtracted") {
 TEST_CASE("a delta of two sources is marked as mixed") {
   Snapshot before = make_state(1, {}, 100);
   Snapshot after = make_state(1, {}, 200);
-  after.pools[0].from = hmn::Source::nvidia_smi;
+  after.pools[0].source = hmn::Source::nvidia_smi;
   const auto delta = hmn::compare(before, after, 0);
   CHECK(delta->source == hmn::Source::nvidia_smi);
   CHECK(delta->notes == hmn::note::mixed);

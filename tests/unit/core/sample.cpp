@@ -11,7 +11,7 @@ using hmn::note::stale;
 hmn::ProcessMemory make_memory() {
   hmn::ProcessMemory memory;
   memory.pid = 4711;
-  memory.from = hmn::Source::os;
+  memory.source = hmn::Source::os;
   memory.notes = stale;
   memory.resident = 101;
   memory.peak_resident = 102;
@@ -29,7 +29,7 @@ hmn::ProcessMemory make_memory() {
 
 hmn::SystemMemory make_system() {
   hmn::SystemMemory memory;
-  memory.from = hmn::Source::os;
+  memory.source = hmn::Source::os;
   memory.notes = estimated;
   memory.total = 201;
   memory.available = 202;
@@ -47,7 +47,7 @@ hmn::SystemMemory make_system() {
 
 hmn::Telemetry make_telemetry() {
   hmn::Telemetry telemetry;
-  telemetry.from = hmn::Source::nvml;
+  telemetry.source = hmn::Source::nvml;
   telemetry.notes = hmn::note::mixed;
   telemetry.sources = 1U << 2 | 1U << 3;
   telemetry.gpu_busy_percent = 30.5;
@@ -79,7 +79,7 @@ hmn::Usage make_usage(std::uint64_t age_ns) {
   usage.device_index = 601;
   usage.age_ns = age_ns;
   usage.pid = 4294967295;
-  usage.from = hmn::Source::nvidia_smi;
+  usage.source = hmn::Source::nvidia_smi;
   usage.notes = lower_bound;
   usage.accounting = hmn::Accounting::committed;
   usage.kinds = hmn::usage_kind::compute | hmn::usage_kind::media;
@@ -110,7 +110,7 @@ hmn::Usage make_usage(std::uint64_t age_ns) {
 hmn::Pool make_pool() {
   hmn::Pool pool;
   pool.kind = hmn::PoolKind::vram;
-  pool.from = hmn::Source::simulated;
+  pool.source = hmn::Source::simulated;
   pool.notes = hmn::note::truncated;
   pool.accounting = hmn::Accounting::allocated;
   pool.is_main = true;
@@ -145,7 +145,7 @@ hmn::SnapshotDevice make_full_device() {
   hmn::SnapshotDevice full_device = make_device(601, "NVIDIA Test GPU");
   full_device.identity.edit().parent_index = 602;
   hmn::Device& identity = full_device.identity.edit();
-  identity.from = hmn::Source::nvml;
+  identity.source = hmn::Source::nvml;
   identity.notes = hmn::note::partial;
   identity.device_class = hmn::DeviceClass::npu;
   identity.form = hmn::DeviceForm::integrated;

@@ -47,7 +47,7 @@ template <class Record, class T>
 bool keeps(std::optional<T> Record::*member, std::type_identity_t<T> value,
            Source source = Source::drm) {
   Record record;
-  record.from = source;
+  record.source = source;
   record.*member = value;
   const std::uint64_t bit = present_bits(record);
   const Drops drops = drop_and_record(record);
@@ -85,7 +85,7 @@ std::vector<bool> keeps_energies(std::initializer_list<double> readings) {
   for (const double joules : readings) {
     now += 1'000'000'000;
     Telemetry telemetry;
-    telemetry.from = Source::nvml;
+    telemetry.source = Source::nvml;
     telemetry.energy_joules = joules;
     Drops drops;
     drop_jumps(telemetry, history, now, drops);
@@ -98,7 +98,7 @@ std::vector<bool> keeps_energies(std::initializer_list<double> readings) {
 
 Pool make_pool(std::uint64_t total) {
   Pool pool;
-  pool.from = Source::drm;
+  pool.source = Source::drm;
   pool.total = total;
   return pool;
 }
@@ -233,7 +233,7 @@ TEST_CASE("0 is kept where an idle device reports it") {
 
 TEST_CASE("a total of 0 that means unknown drops every value of its pool") {
   Pool pool = make_pool(0);
-  pool.from = Source::amdgpu;
+  pool.source = Source::amdgpu;
   pool.used = pool.free = 0;
   CHECK(drop_and_record(pool).fields == (pool_field::total | pool_field::used | pool_field::free));
   CHECK(present_bits(pool) == 0);
@@ -307,10 +307,10 @@ TEST_CASE("memory of a device or host is at least 1 MiB, except in a simulated m
     Pool pool = make_pool(total);
     CHECK(drop_and_record(pool).fields == pool_field::total);
     pool = make_pool(total);
-    pool.from = Source::simulated;
+    pool.source = Source::simulated;
     CHECK(drop_and_record(pool).fields == 0);
     SystemMemory memory;
-    memory.from = Source::os;
+    memory.source = Source::os;
     memory.total = total;
     CHECK(drop_and_record(memory).fields == HMN_SYSTEM_MEMORY_HAS_TOTAL);
   }
@@ -460,7 +460,7 @@ TEST_CASE("resident memory fits on the device; committed memory need not, except
   for (const Source source : {Source::amdgpu, Source::kfd, Source::pdh, Source::metal}) {
     CAPTURE(source);
     Usage row;
-    row.from = source;
+    row.source = source;
     row.used = row.resident = 9;
     row.accounting = Accounting::resident;
     Drops drops;

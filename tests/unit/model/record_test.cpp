@@ -50,7 +50,7 @@ TEST_CASE("every presence bit of the header has a field") {
 
 TEST_CASE("a copy has every kind of field, and no bit for an unknown one") {
   Telemetry telemetry;
-  telemetry.from = Source::drm;
+  telemetry.source = Source::drm;
   telemetry.sources = source_bit(Source::drm);
   telemetry.power_watts = 1.5;
   telemetry.fan_rpm = 0;

@@ -219,7 +219,7 @@ Result<void> SystemReader::read(SystemMemory& memory) {
   const auto result = meminfo_.read(buffer);
   if (!result) return make_file_failure(result.error, ProcPath(proc_root_, "", "meminfo"));
   memory = SystemMemory();
-  memory.from = Source::os;
+  memory.source = Source::os;
   store_meminfo(parse_meminfo({buffer.data(), result.value}), proc_root_, memory);
   if (!memory.total && !memory.available) {
     return make_malformed_failure(ProcPath(proc_root_, "", "meminfo"), "it has no MemTotal in kB");
@@ -309,7 +309,7 @@ class LinuxHost final : public HostSource {
   static void initialize(std::uint32_t pid, ProcessMemory& out) noexcept {
     out = ProcessMemory();
     out.pid = pid;
-    out.from = Source::os;
+    out.source = Source::os;
   }
 
   Result<void> read(std::string_view process, FieldSet fields, ProcessMemory& out) {

@@ -11,7 +11,7 @@ namespace {
 void initialize(std::uint32_t pid, ProcessMemory& out) noexcept {
   out = ProcessMemory();
   out.pid = pid;
-  out.from = Source::os;
+  out.source = Source::os;
 }
 
 }  // namespace

@@ -243,7 +243,7 @@ Result<void> read_memory(const mach::Kernel& kernel, std::uint32_t pid, FieldSet
 
 Result<void> read_system_memory(const mach::Kernel& kernel, SystemMemory& memory) {
   memory = SystemMemory();
-  memory.from = Source::os;
+  memory.source = Source::os;
   memory.total = mach::read_number(kernel, "hw.memsize");
   memory.available = estimate_available(kernel);
   if (memory.total && memory.available)

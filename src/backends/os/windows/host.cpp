@@ -34,7 +34,7 @@ class WindowsHost final : public HostSource {
   static void initialize(std::uint32_t pid, ProcessMemory& out) noexcept {
     out = ProcessMemory();
     out.pid = pid;
-    out.from = Source::os;
+    out.source = Source::os;
   }
 
   ProcessTable table_;

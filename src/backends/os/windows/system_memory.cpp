@@ -111,7 +111,7 @@ Result<void> read_system_memory(SystemMemory& memory) {
                    {"GlobalMemoryStatusEx fails with error ", std::uint64_t{error}}};
   }
   memory = SystemMemory();
-  memory.from = Source::os;
+  memory.source = Source::os;
   memory.total = memory_status.ullTotalPhys;
   memory.available = memory_status.ullAvailPhys;
   read_commit_charge(memory);

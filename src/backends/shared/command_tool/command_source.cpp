@@ -214,7 +214,7 @@ Result<void> ToolSource::devices(std::vector<Device>& devices, Reading& reading)
 void ToolSource::list_asleep(std::vector<Device>& devices) {
   for (const pci::Gpu& gpu : sleeping_gpus_) {
     Device device;
-    device.from = description_.fail.source;
+    device.source = description_.fail.source;
     device.vendor = description_.vendor;
     device.pci_bus_id = to_text(gpu.address);
     if (gpu.device != 0) device.pci_device = gpu.device;

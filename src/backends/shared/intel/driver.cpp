@@ -140,7 +140,7 @@ void add_reading(const ChipReading& reading, Source source, std::vector<Metric>&
   if (reading.location == SensorLocation::other) return;
   const double value = convert_value(reading);
   for (Metric& metric : metrics) {
-    if (metric.from != source || metric.id != find_metric_id(reading.quantity) ||
+    if (metric.source != source || metric.id != find_metric_id(reading.quantity) ||
         metric.instance != find_instance(reading))
       continue;
     const double other = metric.value.value_or(value);
@@ -317,7 +317,7 @@ Result<AveragePower> IntelDriver::measure_power(const drm::Card& card, const Chi
 
 Result<void> IntelDriver::telemetry(drm::Visit& visit, FieldSet fields, hmn::Telemetry& telemetry) {
   Sensors sensors(visit, traits_.source, fields);
-  telemetry.from = traits_.source;
+  telemetry.source = traits_.source;
   telemetry.sources = source_bit(traits_.source);
   const drm::Card& card = visit.card();
   if (drm::is_listed_virtual_function(card, visit.cards())) {

@@ -57,7 +57,7 @@ std::uint32_t find_missing_fields(const Pool& pool) noexcept {
 Pool make_pool(Source source, PoolKind kind, const Heap& heap) noexcept {
   Pool pool;
   pool.kind = kind;
-  pool.from = source;
+  pool.source = source;
   pool.total = heap.total;
   pool.used = heap.used;
   if (pool.used) pool.accounting = Accounting::resident;
@@ -193,7 +193,7 @@ Result<void> IntelDriver::read_unified_memory(drm::Visit& visit,
                                               PoolList& pools) const {
   Pool pool;
   pool.kind = PoolKind::unified;
-  pool.from = traits_.source;
+  pool.source = traits_.source;
   pool.is_main = true;
   if (regions && traits_.counts_system) pool.used = regions->system.used;
   if (pool.used) pool.accounting = Accounting::resident;

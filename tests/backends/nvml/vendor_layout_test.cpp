@@ -14,65 +14,65 @@ namespace ours = hmn::nvml;
   static_assert(offsetof(ours::type, member) == offsetof(their_type, their_member)); \
   static_assert(sizeof(ours::type::member) == sizeof(their_type::their_member))
 
-static_assert(sizeof(ours::memory_v1) == sizeof(nvmlMemory_t));
-SAME(memory_v1, total, nvmlMemory_t, total);
-SAME(memory_v1, free, nvmlMemory_t, free);
-SAME(memory_v1, used, nvmlMemory_t, used);
+static_assert(sizeof(ours::MemoryV1) == sizeof(nvmlMemory_t));
+SAME(MemoryV1, total, nvmlMemory_t, total);
+SAME(MemoryV1, free, nvmlMemory_t, free);
+SAME(MemoryV1, used, nvmlMemory_t, used);
 
-static_assert(sizeof(ours::memory_v2) == sizeof(nvmlMemory_v2_t));
-SAME(memory_v2, version, nvmlMemory_v2_t, version);
-SAME(memory_v2, total, nvmlMemory_v2_t, total);
-SAME(memory_v2, reserved, nvmlMemory_v2_t, reserved);
-SAME(memory_v2, free, nvmlMemory_v2_t, free);
-SAME(memory_v2, used, nvmlMemory_v2_t, used);
+static_assert(sizeof(ours::MemoryV2) == sizeof(nvmlMemory_v2_t));
+SAME(MemoryV2, version, nvmlMemory_v2_t, version);
+SAME(MemoryV2, total, nvmlMemory_v2_t, total);
+SAME(MemoryV2, reserved, nvmlMemory_v2_t, reserved);
+SAME(MemoryV2, free, nvmlMemory_v2_t, free);
+SAME(MemoryV2, used, nvmlMemory_v2_t, used);
 static_assert(ours::memory_v2_version == nvmlMemory_v2);
 
-static_assert(sizeof(ours::bar1_memory) == sizeof(nvmlBAR1Memory_t));
-static_assert(sizeof(ours::utilization) == sizeof(nvmlUtilization_t));
-SAME(utilization, gpu, nvmlUtilization_t, gpu);
-SAME(utilization, memory, nvmlUtilization_t, memory);
+static_assert(sizeof(ours::Bar1Memory) == sizeof(nvmlBAR1Memory_t));
+static_assert(sizeof(ours::Utilization) == sizeof(nvmlUtilization_t));
+SAME(Utilization, gpu, nvmlUtilization_t, gpu);
+SAME(Utilization, memory, nvmlUtilization_t, memory);
 
-static_assert(sizeof(ours::process_sample) == sizeof(nvmlProcessUtilizationSample_t));
-SAME(process_sample, pid, nvmlProcessUtilizationSample_t, pid);
-SAME(process_sample, time_us, nvmlProcessUtilizationSample_t, timeStamp);
-SAME(process_sample, sm, nvmlProcessUtilizationSample_t, smUtil);
-SAME(process_sample, decoder, nvmlProcessUtilizationSample_t, decUtil);
+static_assert(sizeof(ours::ProcessSample) == sizeof(nvmlProcessUtilizationSample_t));
+SAME(ProcessSample, pid, nvmlProcessUtilizationSample_t, pid);
+SAME(ProcessSample, time_us, nvmlProcessUtilizationSample_t, timeStamp);
+SAME(ProcessSample, sm, nvmlProcessUtilizationSample_t, smUtil);
+SAME(ProcessSample, decoder, nvmlProcessUtilizationSample_t, decUtil);
 
-static_assert(sizeof(ours::accounting_stats) == sizeof(nvmlAccountingStats_t));
-SAME(accounting_stats, most_memory, nvmlAccountingStats_t, maxMemoryUsage);
-SAME(accounting_stats, time_ms, nvmlAccountingStats_t, time);
-SAME(accounting_stats, start_us, nvmlAccountingStats_t, startTime);
-SAME(accounting_stats, is_running, nvmlAccountingStats_t, isRunning);
+static_assert(sizeof(ours::AccountingStats) == sizeof(nvmlAccountingStats_t));
+SAME(AccountingStats, max_memory, nvmlAccountingStats_t, maxMemoryUsage);
+SAME(AccountingStats, time_ms, nvmlAccountingStats_t, time);
+SAME(AccountingStats, start_us, nvmlAccountingStats_t, startTime);
+SAME(AccountingStats, is_running, nvmlAccountingStats_t, isRunning);
 static_assert(ours::feature_enabled == NVML_FEATURE_ENABLED);
 
-static_assert(sizeof(ours::process_v1) == sizeof(nvmlProcessInfo_v1_t));
-SAME(process_v1, pid, nvmlProcessInfo_v1_t, pid);
-SAME(process_v1, used, nvmlProcessInfo_v1_t, usedGpuMemory);
-static_assert(sizeof(ours::process_v2) == sizeof(nvmlProcessInfo_v2_t));
-SAME(process_v2, pid, nvmlProcessInfo_v2_t, pid);
-SAME(process_v2, used, nvmlProcessInfo_v2_t, usedGpuMemory);
-SAME(process_v2, gpu_instance, nvmlProcessInfo_v2_t, gpuInstanceId);
-SAME(process_v2, compute_instance, nvmlProcessInfo_v2_t, computeInstanceId);
+static_assert(sizeof(ours::ProcessV1) == sizeof(nvmlProcessInfo_v1_t));
+SAME(ProcessV1, pid, nvmlProcessInfo_v1_t, pid);
+SAME(ProcessV1, used, nvmlProcessInfo_v1_t, usedGpuMemory);
+static_assert(sizeof(ours::ProcessV2) == sizeof(nvmlProcessInfo_v2_t));
+SAME(ProcessV2, pid, nvmlProcessInfo_v2_t, pid);
+SAME(ProcessV2, used, nvmlProcessInfo_v2_t, usedGpuMemory);
+SAME(ProcessV2, gpu_instance, nvmlProcessInfo_v2_t, gpuInstanceId);
+SAME(ProcessV2, compute_instance, nvmlProcessInfo_v2_t, computeInstanceId);
 
-static_assert(sizeof(ours::pci_info) == sizeof(nvmlPciInfo_t));
-SAME(pci_info, bus_id_legacy, nvmlPciInfo_t, busIdLegacy);
-SAME(pci_info, domain, nvmlPciInfo_t, domain);
-SAME(pci_info, device_id, nvmlPciInfo_t, pciDeviceId);
-SAME(pci_info, subsystem_id, nvmlPciInfo_t, pciSubSystemId);
-SAME(pci_info, bus_id, nvmlPciInfo_t, busId);
+static_assert(sizeof(ours::PciInfo) == sizeof(nvmlPciInfo_t));
+SAME(PciInfo, bus_id_legacy, nvmlPciInfo_t, busIdLegacy);
+SAME(PciInfo, domain, nvmlPciInfo_t, domain);
+SAME(PciInfo, device_id, nvmlPciInfo_t, pciDeviceId);
+SAME(PciInfo, subsystem_id, nvmlPciInfo_t, pciSubSystemId);
+SAME(PciInfo, bus_id, nvmlPciInfo_t, busId);
 
-static_assert(sizeof(ours::field_value) == sizeof(nvmlFieldValue_t));
-SAME(field_value, id, nvmlFieldValue_t, fieldId);
-SAME(field_value, scope, nvmlFieldValue_t, scopeId);
-SAME(field_value, type, nvmlFieldValue_t, valueType);
-SAME(field_value, result, nvmlFieldValue_t, nvmlReturn);
-SAME(field_value, bits, nvmlFieldValue_t, value);
+static_assert(sizeof(ours::FieldValue) == sizeof(nvmlFieldValue_t));
+SAME(FieldValue, id, nvmlFieldValue_t, fieldId);
+SAME(FieldValue, scope, nvmlFieldValue_t, scopeId);
+SAME(FieldValue, type, nvmlFieldValue_t, valueType);
+SAME(FieldValue, result, nvmlFieldValue_t, nvmlReturn);
+SAME(FieldValue, bits, nvmlFieldValue_t, value);
 
-static_assert(sizeof(ours::event_data) == sizeof(nvmlEventData_t));
-SAME(event_data, device, nvmlEventData_t, device);
-SAME(event_data, type, nvmlEventData_t, eventType);
-SAME(event_data, data, nvmlEventData_t, eventData);
-SAME(event_data, compute_instance, nvmlEventData_t, computeInstanceId);
+static_assert(sizeof(ours::EventData) == sizeof(nvmlEventData_t));
+SAME(EventData, device, nvmlEventData_t, device);
+SAME(EventData, type, nvmlEventData_t, eventType);
+SAME(EventData, data, nvmlEventData_t, eventData);
+SAME(EventData, compute_instance, nvmlEventData_t, computeInstanceId);
 static_assert(ours::event_xid == nvmlEventTypeXidCriticalError);
 
 static_assert(int{ours::success} == int{NVML_SUCCESS} &&

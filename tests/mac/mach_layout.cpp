@@ -19,9 +19,9 @@ namespace {
 
 namespace ours = hmn::mach;
 
-#define SAME_PLACE(own, field, apples, name)                            \
-  static_assert(offsetof(ours::own, field) == offsetof(apples, name) && \
-                sizeof(ours::own::field) == sizeof(std::declval<apples>().name))
+#define SAME_PLACE(record, field, apples, name)                            \
+  static_assert(offsetof(ours::record, field) == offsetof(apples, name) && \
+                sizeof(ours::record::field) == sizeof(std::declval<apples>().name))
 
 static_assert(ours::success == KERN_SUCCESS);
 static_assert(ours::vm_info_flavor == TASK_VM_INFO);
@@ -34,66 +34,66 @@ static_assert(ours::kern_process == KERN_PROC);
 static_assert(ours::kern_process_by_pid == KERN_PROC_PID);
 static_assert(ours::kern_arguments == KERN_PROCARGS2);
 static_assert(ours::zombie == SZOMB);
-static_assert(ours::longest_path == PROC_PIDPATHINFO_MAXSIZE);
-static_assert(sizeof(ours::port) == sizeof(mach_port_t));
-static_assert(sizeof(ours::kern_return) == sizeof(kern_return_t));
+static_assert(ours::max_path_size == PROC_PIDPATHINFO_MAXSIZE);
+static_assert(sizeof(ours::Port) == sizeof(mach_port_t));
+static_assert(sizeof(ours::KernReturn) == sizeof(kern_return_t));
 
 using apples_vm_info = struct task_vm_info;
-SAME_PLACE(vm_info, virtual_size, apples_vm_info, virtual_size);
-SAME_PLACE(vm_info, region_count, apples_vm_info, region_count);
-SAME_PLACE(vm_info, page_size, apples_vm_info, page_size);
-SAME_PLACE(vm_info, resident_size, apples_vm_info, resident_size);
-SAME_PLACE(vm_info, resident_size_peak, apples_vm_info, resident_size_peak);
-SAME_PLACE(vm_info, compressed, apples_vm_info, compressed);
-SAME_PLACE(vm_info, phys_footprint, apples_vm_info, phys_footprint);
+SAME_PLACE(VmInfo, virtual_size, apples_vm_info, virtual_size);
+SAME_PLACE(VmInfo, region_count, apples_vm_info, region_count);
+SAME_PLACE(VmInfo, page_size, apples_vm_info, page_size);
+SAME_PLACE(VmInfo, resident_size, apples_vm_info, resident_size);
+SAME_PLACE(VmInfo, resident_size_peak, apples_vm_info, resident_size_peak);
+SAME_PLACE(VmInfo, compressed, apples_vm_info, compressed);
+SAME_PLACE(VmInfo, phys_footprint, apples_vm_info, phys_footprint);
 // The kernel fills what is asked for, from this revision's length on.
-static_assert(sizeof(ours::vm_info) <= sizeof(apples_vm_info));
+static_assert(sizeof(ours::VmInfo) <= sizeof(apples_vm_info));
 static_assert(ours::vm_info_count >= TASK_VM_INFO_REV1_COUNT);
 
 using apples_vm_statistics = struct vm_statistics64;
-SAME_PLACE(vm_statistics, free_count, apples_vm_statistics, free_count);
-SAME_PLACE(vm_statistics, active_count, apples_vm_statistics, active_count);
-SAME_PLACE(vm_statistics, inactive_count, apples_vm_statistics, inactive_count);
-SAME_PLACE(vm_statistics, wire_count, apples_vm_statistics, wire_count);
-SAME_PLACE(vm_statistics, purgeable_count, apples_vm_statistics, purgeable_count);
-SAME_PLACE(vm_statistics, speculative_count, apples_vm_statistics, speculative_count);
-SAME_PLACE(vm_statistics, compressor_page_count, apples_vm_statistics, compressor_page_count);
-SAME_PLACE(vm_statistics, external_page_count, apples_vm_statistics, external_page_count);
-SAME_PLACE(vm_statistics, internal_page_count, apples_vm_statistics, internal_page_count);
-SAME_PLACE(vm_statistics, total_uncompressed_pages_in_compressor, apples_vm_statistics,
+SAME_PLACE(VmStatistics, free_count, apples_vm_statistics, free_count);
+SAME_PLACE(VmStatistics, active_count, apples_vm_statistics, active_count);
+SAME_PLACE(VmStatistics, inactive_count, apples_vm_statistics, inactive_count);
+SAME_PLACE(VmStatistics, wire_count, apples_vm_statistics, wire_count);
+SAME_PLACE(VmStatistics, purgeable_count, apples_vm_statistics, purgeable_count);
+SAME_PLACE(VmStatistics, speculative_count, apples_vm_statistics, speculative_count);
+SAME_PLACE(VmStatistics, compressor_page_count, apples_vm_statistics, compressor_page_count);
+SAME_PLACE(VmStatistics, external_page_count, apples_vm_statistics, external_page_count);
+SAME_PLACE(VmStatistics, internal_page_count, apples_vm_statistics, internal_page_count);
+SAME_PLACE(VmStatistics, total_uncompressed_pages_in_compressor, apples_vm_statistics,
            total_uncompressed_pages_in_compressor);
 static_assert(ours::vm_statistics_count == HOST_VM_INFO64_REV1_COUNT);
 
 using apples_swap_usage = struct xsw_usage;
-SAME_PLACE(swap_usage, total, apples_swap_usage, xsu_total);
-SAME_PLACE(swap_usage, available, apples_swap_usage, xsu_avail);
-SAME_PLACE(swap_usage, used, apples_swap_usage, xsu_used);
-static_assert(sizeof(ours::swap_usage) == sizeof(apples_swap_usage));
+SAME_PLACE(SwapUsage, total, apples_swap_usage, xsu_total);
+SAME_PLACE(SwapUsage, available, apples_swap_usage, xsu_avail);
+SAME_PLACE(SwapUsage, used, apples_swap_usage, xsu_used);
+static_assert(sizeof(ours::SwapUsage) == sizeof(apples_swap_usage));
 
 using apples_rusage = struct rusage_info_v4;
-SAME_PLACE(rusage, uuid, apples_rusage, ri_uuid);
-SAME_PLACE(rusage, pageins, apples_rusage, ri_pageins);
-SAME_PLACE(rusage, wired_size, apples_rusage, ri_wired_size);
-SAME_PLACE(rusage, resident_size, apples_rusage, ri_resident_size);
-SAME_PLACE(rusage, phys_footprint, apples_rusage, ri_phys_footprint);
-SAME_PLACE(rusage, exit_time, apples_rusage, ri_proc_exit_abstime);
-SAME_PLACE(rusage, lifetime_max_phys_footprint, apples_rusage, ri_lifetime_max_phys_footprint);
-static_assert(sizeof(ours::rusage) == sizeof(apples_rusage));
+SAME_PLACE(Rusage, uuid, apples_rusage, ri_uuid);
+SAME_PLACE(Rusage, pageins, apples_rusage, ri_pageins);
+SAME_PLACE(Rusage, wired_size, apples_rusage, ri_wired_size);
+SAME_PLACE(Rusage, resident_size, apples_rusage, ri_resident_size);
+SAME_PLACE(Rusage, phys_footprint, apples_rusage, ri_phys_footprint);
+SAME_PLACE(Rusage, exit_time, apples_rusage, ri_proc_exit_abstime);
+SAME_PLACE(Rusage, lifetime_max_phys_footprint, apples_rusage, ri_lifetime_max_phys_footprint);
+static_assert(sizeof(ours::Rusage) == sizeof(apples_rusage));
 
 using apples_task = struct proc_taskinfo;
-SAME_PLACE(process_task, virtual_size, apples_task, pti_virtual_size);
-SAME_PLACE(process_task, resident_size, apples_task, pti_resident_size);
-static_assert(sizeof(ours::process_task) == sizeof(apples_task));
+SAME_PLACE(ProcessTask, virtual_size, apples_task, pti_virtual_size);
+SAME_PLACE(ProcessTask, resident_size, apples_task, pti_resident_size);
+static_assert(sizeof(ours::ProcessTask) == sizeof(apples_task));
 
 using apples_record = struct kinfo_proc;
-SAME_PLACE(process_record, start_seconds, apples_record, kp_proc.p_un.__p_starttime.tv_sec);
-SAME_PLACE(process_record, start_microseconds, apples_record, kp_proc.p_un.__p_starttime.tv_usec);
-SAME_PLACE(process_record, flags, apples_record, kp_proc.p_flag);
-SAME_PLACE(process_record, state, apples_record, kp_proc.p_stat);
-SAME_PLACE(process_record, pid, apples_record, kp_proc.p_pid);
-SAME_PLACE(process_record, name, apples_record, kp_proc.p_comm);
-SAME_PLACE(process_record, accounting_flags, apples_record, kp_proc.p_acflag);
-SAME_PLACE(process_record, user, apples_record, kp_eproc.e_ucred.cr_uid);
-static_assert(sizeof(ours::process_record) == sizeof(apples_record));
+SAME_PLACE(ProcessRecord, start_seconds, apples_record, kp_proc.p_un.__p_starttime.tv_sec);
+SAME_PLACE(ProcessRecord, start_microseconds, apples_record, kp_proc.p_un.__p_starttime.tv_usec);
+SAME_PLACE(ProcessRecord, flags, apples_record, kp_proc.p_flag);
+SAME_PLACE(ProcessRecord, state, apples_record, kp_proc.p_stat);
+SAME_PLACE(ProcessRecord, pid, apples_record, kp_proc.p_pid);
+SAME_PLACE(ProcessRecord, name, apples_record, kp_proc.p_comm);
+SAME_PLACE(ProcessRecord, accounting_flags, apples_record, kp_proc.p_acflag);
+SAME_PLACE(ProcessRecord, user, apples_record, kp_eproc.e_ucred.cr_uid);
+static_assert(sizeof(ours::ProcessRecord) == sizeof(apples_record));
 
 }  // namespace

@@ -350,7 +350,7 @@ def try_results(tree):
     count, mistakes = run_grown_program(tree)
     yield from (f"a result that has grown: {line}" for line in mistakes)
     original = (tree / SIZED).read_text()
-    edit(tree / SIZED, r"present &= ~f\.bit;", "")
+    edit(tree / SIZED, r"present &= ~field\.bit;", "")
     if len(run_grown_program(tree)[1]) != count:
         yield f"a bit of a field that does not fit is not found in each of {count} results"
     (tree / SIZED).write_text(original)
@@ -444,9 +444,9 @@ SECOND_GROWTH = (in_header(r"HMN_POOL_SIZE_V2 = 112", "HMN_POOL_SIZE_V2 = 112, H
                  in_header(r"(in memory\. V2 \*/)", r"\1\n    uint64_t moved_bytes; /* moved since the last reading. V3 */"))
 SIZED = "src/api/sized.cpp"
 MIDDLE_BREAKS = (
-    Change("a bit of a field that does not fit", ((SIZED, r"present &= ~f\.bit;", ""),), "3"),
+    Change("a bit of a field that does not fit", ((SIZED, r"present &= ~field\.bit;", ""),), "3"),
     Change("a field that the middle version has, left out", ((SIZED, r"std::min\(size\(\), known_size\)", "std::min(size(), first_size)"),), "2"),
-    Change("a byte past the struct", ((SIZED, r"size\(\) - held\);", "size() - held + 8);"),), "4"),
+    Change("a byte past the struct", ((SIZED, r"size\(\) - common_size\);", "size() - common_size + 8);"),), "4"),
     Change("the middle version's size refused", (("src/api/sized.hpp", r"size >= v1 &&", "size > v1 + 8 &&"),), "1"),
 )
 

@@ -61,7 +61,7 @@ class AmdTools(Machines):
         (self.folder / "amd-smi").chmod(0o644)
         out = run("doctor", env=env).out
         self.assertIn("amd-smi: absent, ", out)
-        self.assertIn("is no program that can be run", out)
+        self.assertIn("is not an executable program", out)
         self.assertIn("rocm-smi: ready", out)
 
     def test_doctor_names_the_card_and_the_error_of_the_tool(self):

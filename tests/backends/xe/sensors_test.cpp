@@ -151,14 +151,14 @@ TEST_CASE("a card whose energy counters are 0 has neither energy nor power") {
     REQUIRE(telemetry.result);
     CHECK_FALSE(telemetry.value.energy_joules);
     CHECK_FALSE(telemetry.value.power_watts);
-    const Diagnostic* const diagnostic = telemetry.reading.find("stands at 0");
+    const Diagnostic* const diagnostic = telemetry.reading.find("is always 0");
     REQUIRE(diagnostic != nullptr);
     CHECK(diagnostic->field == (energy_joules | power_watts));
   }
   PlainReading reading;
   CHECK_FALSE(find_value(read_metrics(machine, reading), MetricId::energy_joules,
                          which::power_reading::package));
-  CHECK(reading.find("stands at 0")->subject == subject::metrics);
+  CHECK(reading.find("is always 0")->subject == subject::metrics);
 }
 
 TEST_CASE("an energy counter that does not change yields no power") {

@@ -55,17 +55,17 @@ class Canary(unittest.TestCase):
     def test_a_sound_dll_passes_every_check(self):
         self.build()
         for check in (self.exports, self.needed, self.hardening):
-            self.assertTrue(check(), f"{check.__name__}: {self.reported}")
+            self.assertTrue(check(), f"{check.__name__}: {self.errors}")
 
     def test_a_missing_export_is_reported(self):
         self.build(exports=[f for f in self.header.functions if f != "hmn_feature"])
         self.assertFalse(self.exports())
-        self.assertIn("hmn_feature", self.reported)
+        self.assertIn("hmn_feature", self.errors)
 
     def test_an_undeclared_export_is_reported(self):
         self.build(exports=[*self.header.functions, "stray"], extra="int stray(void) { return 1; }")
         self.assertFalse(self.exports())
-        self.assertIn("stray", self.reported)
+        self.assertIn("stray", self.errors)
 
     def test_another_dll_name_is_reported(self):
         self.build(name="libhypomnesis.dll")
@@ -75,7 +75,7 @@ class Canary(unittest.TestCase):
         self.build(extra='__declspec(dllimport) long __stdcall CreateDXGIFactory1(const void*, void**);\n'
                          'void* called = (void*)CreateDXGIFactory1;', libraries=["-ldxgi"])
         self.assertFalse(self.needed())
-        self.assertIn("dxgi.dll", self.reported)
+        self.assertIn("dxgi.dll", self.errors)
 
     def test_each_missing_flag_is_reported(self):
         for flag, opposite in OPPOSITE_FLAGS.items():

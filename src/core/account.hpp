@@ -155,7 +155,7 @@ struct LimitedValues {
 // Account with a limit. Allocated bytes and limit change as one, so that allocated <= limit is
 // decided and true at one instant. With the limit in a word of its own, an allocation that has read
 // the old limit would be counted after set_limit() has found that what is allocated fits the new
-// one. `Pair` is double_word and `Word` as above, or stepped replacements in tests.
+// one. `Pair` is DoubleWord and `Word` as above, or stepped replacements in tests.
 template <class Pair, class Word>
 class LimitedAccount {
  public:

@@ -29,10 +29,10 @@ class Deadline {
         can_wait_(deadline_ns != 0) {}
 
   [[nodiscard]] std::uint64_t start_ns() const noexcept { return start_ns_; }
-  // Returns when the caller stops waiting.
+  // Returns the time at which the caller stops waiting.
   [[nodiscard]] std::uint64_t end_ns() const noexcept { return end_ns_ - reserve_ns_; }
-  // Returns when the source stops: one that no caller waits for has the default deadline, so that a
-  // later call gets its answer.
+  // Returns the time at which the source stops: one that no caller waits for has the default
+  // deadline, so that a later call gets its answer.
   [[nodiscard]] std::uint64_t source_end_ns() const noexcept {
     return can_wait_ ? end_ns() : platform::add_duration(end_ns_, Limits().deadline_ns);
   }
@@ -49,7 +49,7 @@ class Deadline {
                       2 * min_patience_ns);
   }
   void limit_end(std::uint64_t time_ns) noexcept { end_ns_ = std::min(end_ns_, time_ns); }
-  // Returns when an opening that began at `since_ns` is no longer waited for.
+  // Returns the time at which an opening that began at `since_ns` is no longer waited for.
   [[nodiscard]] std::uint64_t opening_end_ns(std::uint64_t since_ns) const noexcept {
     return platform::add_duration(since_ns, open_left_);
   }

@@ -112,8 +112,8 @@ struct ProcessTotals {
   bool lacks_host = false;
   std::optional<UsageSum> evicted;
   std::optional<UsageSum> host;
-  std::optional<UsageSum>
-      not_resident;  // device memory that is neither on the device nor in `host`
+  // Device memory that is neither on the device nor in `host`.
+  std::optional<UsageSum> not_resident;
 
   // Returns the bytes in the host's RAM; `host` and `not_resident` have none in common.
   [[nodiscard]] std::uint64_t bytes_in_host() const noexcept {

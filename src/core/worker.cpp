@@ -24,8 +24,8 @@ constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 // A reading waits for a device that was set aside, after it has read the others, for its patience
 // times this factor.
 constexpr std::uint64_t last_chance_factor = 4;
-constexpr std::size_t max_hung_threads =
-    15;  // each costs a thread; no server has more than 16 GPUs
+// Each costs a thread; no server has more than 16 GPUs.
+constexpr std::size_t max_hung_threads = 15;
 
 // Passes an answer, and returns the outcome of its reading. A source that noticed itself that its
 // deadline had passed is as late as one that no caller waited for any longer.
@@ -42,8 +42,8 @@ Result<void> publish(const SourceCache& cache, std::uint64_t since_ns, Worker::V
 struct Worker::SharedState {
   platform::Mutex mutex;  // taken before that of the context's device table, never after it
   platform::Condition work_ready;  // for threads: there is a request
-  platform::Condition
-      changed;  // for callers: a reading has ended, or the next in the queue may start
+  // For callers: a reading has ended, or the next in the queue may start.
+  platform::Condition changed;
   SourceCache cache;
   std::optional<Plan> last_plan;        // that all of `cache` is from
   const WorkerThread* newest_thread{};  // of several threads only this one stores answers
@@ -164,8 +164,8 @@ class Worker::WorkerThread final : public Reading {
   std::uint64_t end_ns = 0;
   bool closes_when_idle = false;
   mutable bool is_cut_short = false;  // by a cancel: what it did not read may still exist
-  bool was_cut_short =
-      false;  // the reading before it: what the source has cached must not be reused
+  // The reading before it: what the source has cached must not be reused.
+  bool was_cut_short = false;
   std::vector<std::uint32_t> hung_devices;  // indexes of devices that hang
 
   bool is_busy = false;  // has a request

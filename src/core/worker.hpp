@@ -97,8 +97,8 @@ class Worker {
   std::uint64_t failed_search_ns_ = 0;  // time of the last search if it failed, else 0
   bool is_absence_proven_ = false;      // the last search has shown that there is no such source
   bool is_started_ = false;
-  bool is_unattended_ =
-      false;  // a cancelled caller stopped waiting for the last reading before its deadline
+  // A cancelled caller stopped waiting for the last reading before its deadline.
+  bool is_unattended_ = false;
 };
 
 }  // namespace hmn

@@ -44,7 +44,7 @@ struct Device {
 
   HMN_DEVICE_FIELDS(HMN_MEMBER)
   Slot slot = 0;
-  bool is_partition = false;   // a partition
+  bool is_partition = false;   // a part of a GPU, such as a MIG instance
   std::optional<Slot> parent;  // of a partition; none: its source does not list it
   // Size of its memory, where the source or an earlier reading has it: one process cannot use more.
   std::optional<std::uint64_t> memory_total;

@@ -77,12 +77,12 @@ class MessageText {
   static constexpr std::size_t capacity = 255;
 
   MessageText() noexcept : length_(0), was_cut_(false) {}
-  MessageText(const char* text) noexcept
-      : MessageText({Piece(text)}) {}  // NOLINT(google-explicit-constructor)
-  MessageText(std::string_view text) noexcept
-      : MessageText({Piece(text)}) {}  // NOLINT(google-explicit-constructor)
-  MessageText(const std::string& text) noexcept
-      : MessageText({Piece(text)}) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  MessageText(const char* text) noexcept : MessageText({Piece(text)}) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  MessageText(std::string_view text) noexcept : MessageText({Piece(text)}) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  MessageText(const std::string& text) noexcept : MessageText({Piece(text)}) {}
   MessageText(std::initializer_list<Piece> pieces) noexcept;
 
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }

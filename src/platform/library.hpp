@@ -44,7 +44,7 @@ struct Library::OpenResult {
 inline constexpr std::size_t max_path_size = 4096;
 
 // Returns the folder of the file that this code was loaded from: absolute, with links resolved;
-// empty if unknown. `buffer` has at least longest_path bytes.
+// empty if unknown. `buffer` has at least max_path_size bytes.
 std::string_view own_folder(std::span<char> buffer) noexcept;
 
 }  // namespace hmn::platform

@@ -27,8 +27,8 @@ struct Outcome {
   bool was_cancelled = false;    // with timed_out: before the deadline
   int error = 0;                 // native, with not_found and not_runnable
   bool has_exit_status = false;  // also false when the host program took the child's status
-  int exit_code = 0;             // meaningful when exit_known and signal is 0
-  int signal = 0;                // that ended it, when exit_known
+  int exit_code = 0;             // meaningful with has_exit_status, if signal is 0
+  int signal = 0;                // that ended it, with has_exit_status; 0: none
   std::string output;            // complete when finished, else partial (at most output_cap)
 };
 

@@ -44,7 +44,7 @@ std::optional<StatFields> split_after_name(std::string_view text) noexcept {
   if (close == std::string_view::npos) return std::nullopt;
   std::string_view rest = text.substr(close + 1);
   StatFields fields(scan::take_line(rest));
-  fields.take(3);  // behind the blank after the name
+  fields.take(3);  // skips the state
   return fields;
 }
 

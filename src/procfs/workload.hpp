@@ -28,7 +28,7 @@ void append_container(std::string& out, const Container& container);
 // UTF-8; "": unknown.
 struct Workload {
   std::string container;  // id: 64 hex digits, or a machine's name
-  std::string runtime;    // of the container, as container::runtime names it
+  std::string runtime;    // of the container, as in Container::runtime
   std::string pod;        // uid of a Kubernetes pod, with hyphens
   std::string job;        // number of a Slurm job, or its SLUID
   std::string unit;       // innermost unit of systemd: a service or a scope

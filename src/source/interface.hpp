@@ -72,7 +72,7 @@ class Reading {
 
 struct SourceState {
   hmn::State state = hmn::State::unknown;
-  Failure failure;  // status::ok if it is working
+  Failure failure;  // Status::ok if it is working
   Text<96> version;
 };
 
@@ -130,8 +130,8 @@ class HostSource {
 };
 
 // Source of GPUs. Each source implements devices(), and the other functions for which it has
-// values. Called by one thread at a time, except for what is constant: id, can_block and
-// answers_for.
+// values. Called by one thread at a time, except for what never changes: id, can_block, can_wait,
+// answered_sources and answers_for.
 class DeviceSource {
  public:
   virtual ~DeviceSource() = default;

@@ -125,7 +125,7 @@ struct FieldAmount {
   std::string_view flaw;    // why the value is invalid
   Reason reason = Reason::unknown;
   hmn::Text<64> key;    // as printed
-  hmn::Text<128> text;  // as printed; the value itself for form::text
+  hmn::Text<128> text;  // as printed; the value itself for Form::text
 
   [[nodiscard]] bool has_value() const noexcept { return status == Status::ok; }
 };

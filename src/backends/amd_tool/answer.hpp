@@ -48,7 +48,7 @@ struct ProcessRow {
   Text<64> name;  // empty: unknown
 };
 
-// State of a list of processes: why it is incomplete; status::ok: it is complete.
+// State of a list of processes: why it is incomplete; Status::ok: it is complete.
 struct ProcessList {
   std::optional<std::uint32_t> card;  // none: it is the list of all cards
   Status status = Status::ok;

@@ -31,8 +31,8 @@ struct ValueFile {
 std::optional<double> read_value(std::string_view folder, const ValueFile& value_file,
                                  FunctionRef<void(const Failure&)> refuse);
 
-// As sysfs::unreadable. amdgpu itself returns EPERM while the card is suspended or being reset: its
-// files are world-readable.
+// As sysfs::make_file_failure(). amdgpu itself returns EPERM while the card is suspended or being
+// reset: its files are world-readable.
 Failure make_unread_failure(int error, std::string_view folder, std::string_view file);
 
 // Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", where the star marks the current

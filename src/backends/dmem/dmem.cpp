@@ -131,7 +131,7 @@ class LimitedHost final : public HostSource {
   }
 
   // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
-  // group decides what is left. A limit that is not understood may be lower, so may be what is
+  // group decides what is left. A limit that is not understood may be lower, and so may what is
   // left.
   void set_budgets(std::string_view pci_bus_id, std::span<Pool> pools) {
     for (const std::string& group : groups_.all()) {

@@ -108,7 +108,7 @@ class Visit {
 
   // Walks /proc unless this reading already did. Never while the card is suspended.
   virtual Result<CardUse> clients() = 0;
-  // Load between two walks; the first call fails with status::unsupported.
+  // Load between two walks; the first call fails with Status::unsupported.
   virtual Result<CardLoad> load() = 0;
 
   [[nodiscard]] virtual bool wants_diagnostics() const noexcept = 0;
@@ -137,15 +137,15 @@ class Driver {
   [[nodiscard]] virtual SourceState describe_inner_source() const { return {}; }
 
   // Adds data of sysfs that wakes nothing: name, uuid, kind, memory kind, version, parent of a
-  // partition. Number, state, PCI address and ids, and render minor are already set. Also called
+  // partition. Slot, state, PCI address and ids, and render minor are already set. Also called
   // for a suspended card.
   virtual void identify(Visit& visit, Device& device) = 0;
-  // Same as device_source; also called for a suspended card: totals only.
+  // Same as DeviceSource::memory(); also called for a suspended card: totals only.
   virtual Result<void> memory(Visit& visit, PoolList& out) = 0;
   // Never called for a suspended card. Reports each missing field; fails if all are missing.
   virtual Result<void> telemetry(Visit& visit, FieldSet fields, hmn::Telemetry& out) = 0;
-  // Same as device_source; never called for a suspended card. Engine values of fdinfo are added by
-  // the source.
+  // Same as DeviceSource::metrics(); never called for a suspended card. Engine values of fdinfo are
+  // added by the source.
   virtual void metrics(Visit& visit, bool include_slow, std::vector<Metric>& out) {
     static_cast<void>(visit);
     static_cast<void>(include_slow);

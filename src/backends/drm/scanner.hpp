@@ -99,8 +99,8 @@ struct Coverage {
   std::uint32_t not_reached = 0;  // not reached before the deadline
   std::uint32_t waiting = 0;      // new ones, left to later walks
   std::uint32_t remembered = 0;   // not scanned now, except as ScanScope requires
-  std::uint64_t oldest_search_ns =
-      0;                     // time of the oldest of those scans, or of the list of processes
+  // Time of the oldest of those scans, or of the list of processes.
+  std::uint64_t oldest_search_ns = 0;
   bool is_outdated = false;  // longer ago than `rescan_ns`
   int error = 0;             // of the last unreadable one
   int tree_error = 0;        // errno if /proc itself cannot be listed

@@ -76,7 +76,7 @@ using command_tool::MissingFields;
 void add_missing(std::vector<MissingFields>& gaps, FieldSet field, Status code,
                  const GpuCell& cell);
 
-// Leaves `number` unset.
+// Leaves `slot` unset.
 Device read_identity(const GpuRow& row);
 bool is_mig_on(const GpuRow& row);
 

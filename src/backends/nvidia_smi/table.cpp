@@ -128,7 +128,7 @@ CellValue<std::uint32_t> parse_p_state(std::string_view cell) noexcept {
 
 namespace {
 
-// Lines in the order of gpu_column.
+// Lines in the order of GpuColumn.
 constexpr std::string_view gpu_columns =
     "index\n"
     "uuid gpu_uuid\n"
@@ -172,7 +172,7 @@ constexpr std::string_view gpu_columns =
     "ecc.errors.uncorrected.aggregate.total\n";
 static_assert(std::ranges::count(gpu_columns, '\n') == static_cast<int>(GpuColumn::count));
 
-// Lines in the order of app_column; the name comes last, since it may contain commas.
+// Lines in the order of AppColumn; the name comes last, since it may contain commas.
 constexpr std::string_view app_columns =
     "gpu_uuid\n"
     "gpu_bus_id\n"

@@ -295,8 +295,8 @@ struct CallContext {
   std::optional<Slot> device;
   std::optional<std::uint32_t> pid;
   bool is_opening = false;  // opening has a deadline of its own
-  Code refusal =
-      success;  // the code that ended the reading of the device: no further calls are made
+  // The code that ended the reading of the device: no further calls are made.
+  Code refusal = success;
   bool is_instance = false;  // the device is a MIG instance
 
   // Whether diagnostics are wanted; otherwise they need not be built.

@@ -37,14 +37,14 @@ struct MemoryTraits {
   bool system_on_chip = false;  // by backends/shared/pci/pci.hpp
   bool virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;
-  const char* unknown_mode_function =
-      nullptr;  // the call that should have reported a mode and did not
+  // The call that should have reported a mode and did not.
+  const char* unknown_mode_function = nullptr;
 };
 
 // Faults of a device since it was first watched (FaultWatch).
 struct FaultRecord {
   Handle handle = nullptr;
-  std::uint64_t session = 0;  // opening that registered it
+  std::uint64_t session = 0;  // number of the session that registered it
   Code result = success;
   const NamedSymbol* function = nullptr;
   std::optional<std::uint64_t> last_fault;
@@ -57,7 +57,7 @@ struct KnownDevice {
   std::optional<PciAddress> address;
   MemoryTraits traits;
   Handle handle = nullptr;
-  std::uint64_t session = 0;       // opening that `handle` belongs to
+  std::uint64_t session = 0;       // number of the session that `handle` belongs to
   std::size_t list_index = 0;      // position in the last listing of the open library
   std::uint64_t last_listing = 0;  // last listing that gave a handle for it
   bool only_memory_v1 = false;

@@ -31,7 +31,7 @@ std::string_view parse_driver_version(std::string_view text) noexcept;
 // Returns the name of an NVML_DEVICE_ARCH_* (nvml.h); empty for one that is unknown or not in it.
 std::string_view find_architecture_name(unsigned number) noexcept;
 
-// Fills everything but number, driver_index and state. Returns the code that ends it early
+// Fills everything but slot, driver_index and state. Returns the code that ends it early
 // (gpu_is_lost, uninitialized), else success: other missing values are listed in device.gaps.
 Code read_identity(const CallContext& context, Session& session, const Settings& settings,
                    Handle handle, KnownDevice& device);

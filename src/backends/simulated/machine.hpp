@@ -81,7 +81,7 @@ struct DescribedMetric {
   std::optional<Failure> missing;  // why neither value is there
 };
 
-// Type of a member of `device` in a described_device: a text takes only its own length, since a
+// Type of a member of `Device` in a DescribedIdentity: a text takes only its own length, since a
 // machine may have 100,000 devices.
 template <class T>
 struct CompactType {

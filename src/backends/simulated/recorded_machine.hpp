@@ -37,7 +37,7 @@ inline constexpr std::array roots = {
 
 inline constexpr std::string_view moved_root_prefix = "/machine/";
 
-// In the order of recorded_file::part.
+// In the order of RecordedFile::Part.
 inline constexpr std::array<std::string_view, platform::RecordedFile::parts> part_names = {
     "read", "link", "list", "status", "open"};
 

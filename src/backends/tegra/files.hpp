@@ -89,7 +89,7 @@ Text<512> find_thermometer(std::string_view sys_root, bool& is_complete);
 
 Result<void> read_sensors(const SensorFiles& files, FieldSet fields, hmn::Telemetry& out,
                           Reading& reading);
-// Adds the maximum clock, and the power of a rail that other parts share.
+// Adds load, clock and its limit, temperature, and power even of a rail that other parts share.
 void add_metrics(const SensorFiles& files, std::vector<Metric>& out, Reading& reading);
 
 }  // namespace hmn::tegra

@@ -38,7 +38,7 @@ struct MemoryBounds {
   void add(const hypomnesis::pool& pool, const std::string& label);
 };
 
-// Formats the lines after those of spill_text; empty: nothing is known.
+// Formats the lines after those of format_spill(); empty: nothing is known.
 std::string format_bounds(std::string_view prefix, const MemoryBounds& bounds);
 void add_bounds_json(const MemoryBounds& bounds, JsonObject& object);
 

@@ -16,7 +16,7 @@ struct ProcessValues {
   std::uint32_t pid = 0;
   std::optional<std::string> name;
   std::optional<std::uint64_t> start_unix_ns;
-  std::optional<std::uint64_t> start;  // process_start
+  std::optional<std::uint64_t> start;  // read_process_start()
   bool is_foreign = false;             // pid is from another PID namespace
   bool is_fresh = true;                // used and shared were read in this sample
   bool is_candidate = true;            // its name matches, so it may be selected

@@ -13,8 +13,8 @@
 
 namespace hmn::cli {
 
-// hw_id of each GPU of a snapshot: its UUID, else its PCI address, else "gpu" and its index. What a
-// driver reports of two GPUs identifies neither: two series of one name would be one GPU less.
+// hw_id of each GPU of a snapshot: its UUID, else its PCI address, else "gpu" and its index. An id
+// that a driver reports for two GPUs identifies neither: both would become one series.
 class DeviceIds {
  public:
   explicit DeviceIds(const std::vector<hypomnesis::snapshot_device>& gpus);

@@ -308,7 +308,7 @@ class Planner {
         attention_period_ != 0 ? keys_.read_or_default({"attn_layer_offset"}, 0) : 0;
     const auto* linear_config = keys_.object({"linear_attn_config"});
     if (linear_config != nullptr) {
-      keys_.list({"full_attn_layers", "kda_layers"});  // read here
+      keys_.list({"full_attn_layers", "kda_layers"});  // marks them as read
       const auto* full = linear_config->find("full_attn_layers");
       full_attention_layers_ = full != nullptr ? full->items() : nullptr;
       if (full_attention_layers_ == nullptr)

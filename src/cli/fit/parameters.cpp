@@ -67,7 +67,7 @@ Recurrence count_mamba2(ConfigKeys& keys, std::uint64_t heads, std::uint64_t hid
 // and values.
 Recurrence count_kimi_delta(ConfigKeys& keys, const json::Value& config, std::uint64_t hidden) {
   const auto read = [&](std::string_view name) {
-    keys.value({name});  // read here
+    keys.value({name});  // marks it as read
     const auto* member = config.find(name);
     const auto value = member != nullptr ? member->integer().value_or(0) : 0;
     if (value == 0 || value > max_size)

@@ -100,9 +100,9 @@ std::string explain_unusable_memory(const Gpu& gpu, const hypomnesis::snapshot& 
 std::vector<FreeMemory> list_free_memory(const Session& session,
                                          const hypomnesis::snapshot& snapshot);
 
-// Returns so many devices of one vendor that have the memory, those with the most, in the order of
-// the list; empty: there are not enough. Devices whose memory is the host's have its usable RAM
-// together.
+// Returns the `count` devices of one vendor with the most memory, each at least `min_bytes`, in the
+// order of the list; empty: there are not enough. Devices whose memory is the host's share its
+// usable RAM.
 std::vector<FreeMemory> find_largest_free(const std::vector<FreeMemory>& all,
                                           std::uint64_t min_bytes, std::size_t count,
                                           std::optional<std::uint64_t> ram);

@@ -76,8 +76,8 @@ void add_absences(const GpuSnapshots& snapshots, GpuStatus& status) {
   }
 }
 
-// Takes the later state if a device has stopped answering in between. Values from
-// before a device was lost are dropped.
+// Takes the later state if a device has stopped answering in between. Drops values from before a
+// device was lost.
 void add_state(const GpuSnapshots& snapshots, const std::vector<hypomnesis::device>& later,
                GpuStatus& status) {
   const auto index = status.gpu.device.index;
@@ -243,7 +243,7 @@ bool has_only_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), is_digit);
 }
 
-// Removes a vendor's word at the begin: "Intel(R) Arc" without "Intel" is "Arc".
+// Removes the vendor's name at the beginning: "Intel(R) Arc" without "Intel" is "Arc".
 std::string_view strip_vendor(std::string_view name, std::string_view vendor) {
   if (vendor.empty() || !name.starts_with(vendor)) return name;
   auto rest = name.substr(vendor.size());

@@ -110,7 +110,7 @@ std::string format_count_sentence(const std::vector<ProcessRow>& rows, const Pro
 class UsageTally {
  public:
   void add(const ProcessRow& row);
-  // `used`: of one pool; `is_split`: the row's shared_bytes are of host RAM, too.
+  // `used`: of one pool; `is_split`: the row's host_pool_bytes are of host RAM, too.
   void add(const hypomnesis::usage& row, std::optional<std::uint64_t> used, bool is_split = false);
   // Adds to what is compared with the most that the rows of a device can have together: see
   // max_used_bytes(). `used`: of that pool.

@@ -19,7 +19,7 @@ struct HostSample {
   std::optional<std::uint32_t> processes;
   std::optional<std::uint64_t> resident_bytes;      // sum of all processes
   std::uint64_t largest_bytes = 0;                  // resident, of one process
-  std::optional<std::uint64_t> proportional_bytes;  // rarely read, see run_meter
+  std::optional<std::uint64_t> proportional_bytes;  // rarely read, see RunMeter
   std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
   std::string reason;                               // reason for missing values
 };
@@ -44,7 +44,7 @@ struct RunSample {
   std::uint64_t offset_ns = 0;  // since the command was started
   std::uint64_t unix_time_ns = 0;
   std::optional<HostSample> host;
-  std::vector<DeviceSample> devices;  // in the order of run_meter::devices, or empty
+  std::vector<DeviceSample> devices;  // in the order of RunMeter::devices(), or empty
 };
 
 // Peak and history of a value in bounded memory.

@@ -52,10 +52,10 @@ class Child {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Returns the failure of a start() that finds no runnable program, with exit_code 127 or 126;
+  // Returns the failure of a start() that finds no runnable program, with exit code 127 or 126;
   // none where only starting it can show.
   static std::optional<Failure> check_program(const std::string& program);
-  // Fails with exit_code 127 (not found) or 126 for a command that cannot be started.
+  // Fails with exit code 127 (not found) or 126 for a command that cannot be started.
   static Expected<Child> start(const std::vector<std::string>& command);
   // Replaces hmn by the command: returns only on failure, or, on systems without exec, with the
   // command's exit code.

@@ -75,7 +75,7 @@ struct OutputTarget {
   bool may_replace(std::string_view name) const;
 };
 
-// file`: where the target's path leads.
+// `file`: where the target's path leads.
 Failure already_exists_error(const OutputTarget& target, const std::string& file);
 // Fails for a new file whose name has an ending other than those of what the option
 // writes.

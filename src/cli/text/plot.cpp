@@ -64,7 +64,7 @@ constexpr double area_width = page_width - left_margin - right_margin;
 constexpr double empty_height = 66;
 // Average width of the font.
 constexpr double character_width = 7.0;
-// Average widths of bold text in 18 and 14 pixels.
+// Ratios of that width to the average width of bold text in 18 and 14 pixels.
 constexpr double title_character = 0.56;
 constexpr double panel_character = 0.72;
 constexpr double line_height = 18;

@@ -28,7 +28,7 @@ class Curve {
   void add_gap() { has_gap_ = true; }
 
   const std::vector<Point>& points() const { return points_; }
-  // Returns the maximum and the time of its first occurrence.
+  // highest_time_ns() is the time of the first maximum.
   bool is_empty() const { return points_.empty(); }
   double highest() const { return highest_; }
   double lowest() const { return lowest_; }

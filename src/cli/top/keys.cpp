@@ -177,7 +177,7 @@ void go_back(State& state) {
   state.pending_signal.reset();
 }
 
-// Keys that mean the same on each page that shows values.
+// Handles keys that mean the same on each page of values; returns false for any other.
 bool handle_common_key(State& state, char32_t character) {
   switch (character) {
     case U't':

@@ -9,8 +9,8 @@
 namespace hmn::platform {
 namespace {
 
-constinit std::atomic<uint64_t> current_generation{
-    0};  // 0 in a child until it draws its own number
+// 0 in a child until it draws its own number.
+constinit std::atomic<uint64_t> current_generation{0};
 constinit std::atomic<uint64_t> last_generation{0};
 constinit std::atomic<bool> has_fork_handler{false};
 

@@ -42,7 +42,7 @@ ErrnoOr<bool> read_until(int descriptor, std::string& out, size_t cap) {
   return {extra.value != 0, extra.error};
 }
 
-// Path below a folder that a system_override answers for.
+// Path of an entry of a folder for which a SystemOverride answers.
 class PathBelow {
  public:
   PathBelow(const std::string& folder, const char* name) noexcept {

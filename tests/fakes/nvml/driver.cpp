@@ -14,7 +14,7 @@
 
 #include "../strict_json.hpp"
 
-// The driver outlives its unloading on purpose (see the_driver), which leak checkers report.
+// The driver outlives its unloading on purpose (see get_driver), which leak checkers report.
 extern "C" __attribute__((weak)) void __lsan_disable();
 extern "C" __attribute__((weak)) void __lsan_enable();
 

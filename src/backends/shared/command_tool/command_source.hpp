@@ -69,8 +69,8 @@ class Program {
 struct ToolMessage {
   enum class Subject { tool, field, device, nothing, warning };
 
-  std::string_view
-      pattern;  // of the line, by which it is recognized: the rest differs between versions
+  // Of the line, by which it is recognized: the rest differs between versions.
+  std::string_view pattern;
   Subject subject = Subject::tool;
   Status code = Status::backend;
   const char* advice;  // to the user

@@ -17,7 +17,7 @@ namespace {
 using namespace telemetry_field;
 using drm::Unit;
 
-// Rows in the order of `quantity`.
+// Rows in the order of `Quantity`.
 struct Kind {
   std::string_view prefix;
   std::string_view suffix;

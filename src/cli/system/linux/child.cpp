@@ -52,7 +52,7 @@ bool is_from_terminal(const signalfd_siginfo& info) noexcept {
   return is_terminal_signal && info.ssi_code == SI_KERNEL;
 }
 
-// Longest time that an end goes unnoticed whose SIGCHLD is lost.
+// Longest time until the end is noticed if its SIGCHLD is lost.
 constexpr std::chrono::milliseconds longest_wait{500};
 // Interval of looking for the end where ppoll fails.
 constexpr std::chrono::milliseconds wait_without_poll{10};
@@ -99,7 +99,7 @@ struct Child::State {
   std::thread watcher;
   std::mutex mutex;
   std::condition_variable changed;
-  bool has_ended = false;  // `set by `watcher
+  bool has_ended = false;  // set by `watcher`
 };
 
 Child::State::~State() {

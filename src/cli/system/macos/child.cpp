@@ -123,7 +123,7 @@ bool Child::wait_until(Clock::time_point time) {
   auto& state = *state_;
   while (!state.end) {
     pollfd poll_entry{state.signals.read_end(), POLLIN, 0};
-    // So that an end whose SIGCHLD is lost is noticed.
+    // Notices the end even if its SIGCHLD is lost.
     const auto soon = std::min(time, Clock::now() + std::chrono::milliseconds(500));
     if (poll(&poll_entry, 1, milliseconds_until(soon)) < 0 && errno != EINTR) usleep(10'000);
     state.forward_signals();

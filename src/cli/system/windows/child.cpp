@@ -151,7 +151,7 @@ STARTUPINFOW make_startup_info() {
 constexpr std::size_t max_processes = 1 << 16;
 
 // Starts in the job object, if any; suspended, so that no instruction runs outside it.
-// `why_outside` is the reason for a start outside.
+// `outside_reason` is the reason for a start outside.
 Expected<Child> start_process(const std::vector<std::string>& command, HANDLE job,
                               std::string& outside_reason) {
   const auto program = resolve_program(command.front());
@@ -291,7 +291,7 @@ Expected<Child> CommandGroup::start(const std::vector<std::string>& command,
 
 void CommandGroup::compare(const std::vector<ProcessTree::Member>&) {}
 
-// Has none for 0: every process has committed memory.
+// Returns none for 0: every process has committed memory.
 GroupPeak CommandGroup::peak() const {
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
   if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &limits,

@@ -99,8 +99,8 @@ std::optional<KeyPress> translate_plain_key(wint_t code) {
   return KeyPress{Key::character, static_cast<char32_t>(code)};
 }
 
-// Silences standard error where it is a terminal: messages of drivers' libraries would disturb the
-// screen.
+// Silences descriptors 1 and 2 where standard error is a terminal: what drivers' libraries print
+// would disturb the screen.
 class StderrGuard {
  public:
   StderrGuard() {

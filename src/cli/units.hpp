@@ -12,7 +12,7 @@ inline constexpr std::uint64_t mib = 1ull << 20;
 inline constexpr std::uint32_t default_deadline_ms = 1000;
 
 // Returns the sum, at most 2^64 - 1.
-constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 

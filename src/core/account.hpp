@@ -214,8 +214,8 @@ class LimitedAccount {
  private:
   // Stores the resulting pair in `now`. A refusal by `update` has to hold for both words at one
   // instant, which only a compare-exchange confirms.
-  template <class By>
-  bool change(WordPair& now, By update) {
+  template <class Update>
+  bool change(WordPair& now, Update update) {
     WordPair expected = pair_.guess();
     for (;;) {
       now = expected;

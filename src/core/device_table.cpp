@@ -80,7 +80,7 @@ namespace {
 // Ranks new arrivals within their class; equal ranks keep the order of the source.
 auto rank(const Device& device) {
   const int group = device.device_class != DeviceClass::gpu ? 3
-                    : is_partition(device)                  ? 2
+                    : device.is_partition                   ? 2
                     : device.vendor == vendor::nvidia       ? 0
                                                             : 1;
   const auto pci = group == 1 ? parse_pci_address(device.pci_bus_id.view()) : std::nullopt;
@@ -97,26 +97,26 @@ bool is_soc_gpu(const Device& d) {
 // Compares the models of two cards, the only identification if a source reports no address.
 bool is_same_model(const Device& left, const Device& right) {
   return left.pci_device && left.vendor == right.vendor && left.pci_device == right.pci_device &&
-         left.pci_subsystem == right.pci_subsystem && !is_partition(left) && !is_partition(right);
+         left.pci_subsystem == right.pci_subsystem && !left.is_partition && !right.is_partition;
 }
 
 }  // namespace
 
 bool is_same(const Device& left, const Device& right) {
-  if (is_partition(left) != is_partition(right)) return false;
+  if (left.is_partition != right.is_partition) return false;
   if (is_soc_gpu(left) && is_soc_gpu(right) && left.vendor == right.vendor &&
       left.source != right.source)
     return true;
   if (!left.uuid.empty() && !right.uuid.empty())
     return equal_ignoring_case(left.uuid.view(), right.uuid.view());
-  if (is_partition(left) || left.pci_bus_id.empty() || right.pci_bus_id.empty()) return false;
+  if (left.is_partition || left.pci_bus_id.empty() || right.pci_bus_id.empty()) return false;
   return parse_pci_address(left.pci_bus_id.view()) == parse_pci_address(right.pci_bus_id.view());
 }
 
 const DeviceTable::Entry* DeviceTable::find_entry(Source source, Slot slot) const {
   const auto is_match = [&](const Entry& e) {
-    return std::ranges::any_of(e.references, [&](const reference& source_ref) {
-      return source_ref.source == source && source_ref.device.slot == slot;
+    return std::ranges::any_of(e.references, [&](const Reference& reference) {
+      return reference.source == source && reference.device.slot == slot;
     });
   };
   const auto it = std::ranges::find_if(entries_, is_match);
@@ -134,8 +134,8 @@ DeviceTable::Entry* DeviceTable::match(Source source, const Device& device) {
 // reset.
 bool DeviceTable::can_claim(const Entry& entry, Source source) {
   return !has_reference(entry, source) ||
-         std::ranges::any_of(entry.references, [source](const reference& source_ref) {
-           return source_ref.source != source && source_ref.is_listed;
+         std::ranges::any_of(entry.references, [source](const Reference& reference) {
+           return reference.source != source && reference.is_listed;
          });
 }
 
@@ -183,12 +183,12 @@ void DeviceTable::rebuild_identity(Entry& entry) {
   const std::uint32_t index = entry.identity.index;
   const auto parent = entry.identity.parent_index;
   bool is_listed = false;
-  for (const reference& source_ref : entry.references) {
-    if (!source_ref.is_listed) continue;
+  for (const Reference& reference : entry.references) {
+    if (!reference.is_listed) continue;
     if (is_listed) {
-      merge(entry.identity, source_ref.device);
+      merge(entry.identity, reference.device);
     } else {
-      entry.identity = source_ref.device;
+      entry.identity = reference.device;
       is_listed = true;
     }
   }
@@ -198,8 +198,9 @@ void DeviceTable::rebuild_identity(Entry& entry) {
 }
 
 bool DeviceTable::has_reference(const Entry& entry, Source source) {
-  return std::ranges::any_of(entry.references,
-                             [source](const reference& r) { return r.source == source; });
+  return std::ranges::any_of(entry.references, [source](const Reference& reference) {
+    return reference.source == source;
+  });
 }
 
 void DeviceTable::link_parents(Source source, std::span<const Device* const> devices) {
@@ -221,8 +222,8 @@ void DeviceTable::mark_divided() {
 
 void DeviceTable::update(Source source, std::span<const Device* const> devices) {
   for (Entry& entry : entries_) {
-    for (reference& source_ref : entry.references) {
-      if (source_ref.source == source) source_ref.is_listed = false;
+    for (Reference& reference : entry.references) {
+      if (reference.source == source) reference.is_listed = false;
     }
   }
   std::vector<const Device*> arrivals;
@@ -252,9 +253,9 @@ void DeviceTable::update(Source source, std::span<const Device* const> devices) 
 
 void DeviceTable::set_state(Source source, hmn::State state) {
   for (Entry& entry : entries_) {
-    for (reference& source_ref : entry.references) {
-      if (source_ref.source != source || !source_ref.is_listed) continue;
-      source_ref.device.state = state;
+    for (Reference& reference : entry.references) {
+      if (reference.source != source || !reference.is_listed) continue;
+      reference.device.state = state;
       rebuild_identity(entry);
     }
   }
@@ -262,14 +263,14 @@ void DeviceTable::set_state(Source source, hmn::State state) {
 }
 
 void DeviceTable::set_state(std::uint32_t index, hmn::State state) {
-  for (reference& r : entries_[index].references) r.device.state = state;
+  for (Reference& reference : entries_[index].references) reference.device.state = state;
   entries_[index].identity.state = state;
   mark_divided();
 }
 
 std::optional<Slot> DeviceTable::find_slot(std::uint32_t index, Source source) const {
-  for (const reference& source_ref : entries_[index].references) {
-    if (source_ref.source == source) return source_ref.device.slot;
+  for (const Reference& reference : entries_[index].references) {
+    if (reference.source == source) return reference.device.slot;
   }
   return std::nullopt;
 }
@@ -292,7 +293,7 @@ const Device* DeviceTable::find_possible(const DeviceKey& key) const {
       case DeviceKey::Kind::uuid:
         return identity.uuid.empty();
       case DeviceKey::Kind::pci:
-        return !is_partition(identity) && identity.pci_bus_id.empty();
+        return !identity.is_partition && identity.pci_bus_id.empty();
       case DeviceKey::Kind::luid:
         return !identity.os_id;
       case DeviceKey::Kind::render:
@@ -313,13 +314,13 @@ std::optional<std::uint32_t> DeviceTable::find(const DeviceKey& key) const {
       case DeviceKey::Kind::uuid:
         return equal_ignoring_case(identity.uuid.view(), key.uuid);
       case DeviceKey::Kind::pci:
-        return !is_partition(identity) && parse_pci_address(identity.pci_bus_id.view()) == key.pci;
+        return !identity.is_partition && parse_pci_address(identity.pci_bus_id.view()) == key.pci;
       case DeviceKey::Kind::luid:
         return identity.os_id == key.number;
       case DeviceKey::Kind::render:
         return identity.render_minor == static_cast<std::uint32_t>(key.number);
       case DeviceKey::Kind::driver:
-        return !is_partition(identity) && identity.vendor == key.vendor &&
+        return !identity.is_partition && identity.vendor == key.vendor &&
                identity.driver_index == static_cast<std::uint32_t>(key.number);
     }
     return false;

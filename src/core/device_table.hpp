@@ -64,14 +64,14 @@ class DeviceTable {
   [[nodiscard]] const Device* find_possible(const DeviceKey& key) const;
 
  private:
-  struct reference {
+  struct Reference {
     Source source;
     bool is_listed;
     Device device;  // as that source last listed it
   };
   struct Entry {
     Device identity;
-    std::vector<reference> references;  // the best source first
+    std::vector<Reference> references;  // the best source first
     std::optional<bool> was_present;
     std::uint32_t unobtainable = 0;
   };

@@ -185,7 +185,7 @@ std::uint32_t find_final_subjects(const SourceCache& cache, const DeviceCache* a
 std::uint32_t Context::find_remaining(const MergedDevice& device, const Plan& plan) {
   const Device& identity = device.identity;
   const bool is_fallback = (nvidia_smi_->fallback_for() & source_bit(identity.source)) != 0;
-  if (!is_fallback || identity.state != State::ready || is_partition(identity)) return 0;
+  if (!is_fallback || identity.state != State::ready || identity.is_partition) return 0;
   const std::uint32_t missing = find_unserved(device, plan);
   if (missing == 0) return 0;
   const std::lock_guard lock(table_mutex_);

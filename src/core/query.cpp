@@ -23,7 +23,7 @@ bool has_same_uuid(const Device& a, const Device& b) noexcept {
 
 // Partitions are at the address of their GPU.
 bool has_same_address(const Device& a, const Device& b) noexcept {
-  return !is_partition(a) && !is_partition(b) && !a.pci_bus_id.empty() &&
+  return !a.is_partition && !b.is_partition && !a.pci_bus_id.empty() &&
          a.pci_bus_id == b.pci_bus_id;
 }
 
@@ -87,9 +87,9 @@ void forget_shared(std::span<Device> devices, const Identifier& identifier, Read
 }
 
 void check_parent(const Device& device, std::span<const Device> devices, Reading& reading) {
-  if (!is_partition(device)) return;
+  if (!device.is_partition) return;
   const bool is_listed = std::ranges::any_of(devices, [&](const Device& other) {
-    return device.parent == other.slot && !is_partition(other);
+    return device.parent == other.slot && !other.is_partition;
   });
   if (is_listed) return;
   diagnose(device, Status::backend, {"a partition of a device that the driver does not list"},

@@ -202,7 +202,7 @@ Result<SpillSample> make_sample(const DeviceView& view, const ProcessTotals& tot
   sample.notes = view.main.notes;
   sample.dedicated = *view.main.used;
   sample.limit = view.main.total;
-  // The committed memory of Windows processes does not tell where it is.
+  // Windows does not report where a process's committed memory is.
   const bool can_use_totals = view.host == nullptr || view.host->source != Source::dxgi;
   if (view.has_host()) {
     sample.shared = *view.host->used;

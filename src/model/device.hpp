@@ -59,10 +59,6 @@ constexpr std::uint32_t device_class_bit(DeviceClass device_class) noexcept {
 constexpr std::uint32_t all_device_classes = 0 HMN_DEVICE_CLASSES(HMN_CLASS_BIT);
 #undef HMN_CLASS_BIT
 
-inline bool is_partition(const Device& device) noexcept {
-  return device.is_partition;
-}
-
 // Returns whether the device is split into partitions, which are listed as devices and hold its
 // memory.
 inline bool is_divided(const Device& device) noexcept {

@@ -14,7 +14,7 @@ enum class MetricId : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(
 #undef HMN_METRIC_ID
 
 // Instances of metrics. 0 is the whole device or not reported; fans and links are counted from 1.
-namespace which {
+namespace metric_instance {
 namespace engine {
 HMN_ENGINES(HMN_CONSTANT)
 }  // namespace engine
@@ -39,7 +39,7 @@ HMN_ERAS(HMN_CONSTANT)
 namespace remapping {
 HMN_REMAPPINGS(HMN_CONSTANT)
 }  // namespace remapping
-}  // namespace which
+}  // namespace metric_instance
 
 enum class NumberKind : std::uint32_t { HMN_NUMBER_KINDS(HMN_ENUMERATOR) };
 

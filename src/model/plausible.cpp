@@ -340,13 +340,13 @@ Quantity metric_quantity(const Metric& metric) noexcept {
     case power_watts:
       return Quantity::watts;
     case power_limit_watts:
-      return metric.instance == which::power_limit::min ? Quantity::min_watts_limit
-                                                        : Quantity::watts_limit;
+      return metric.instance == metric_instance::power_limit::min ? Quantity::min_watts_limit
+                                                                  : Quantity::watts_limit;
     case energy_joules:
       return Quantity::joules;
     case clock_mhz:
-      return metric.instance == which::clock::memory ? Quantity::memory_megahertz
-                                                     : Quantity::megahertz;
+      return metric.instance == metric_instance::clock::memory ? Quantity::memory_megahertz
+                                                               : Quantity::megahertz;
     case clock_limit_mhz:
       return Quantity::megahertz_limit;
     case voltage:
@@ -356,8 +356,8 @@ Quantity metric_quantity(const Metric& metric) noexcept {
     case pcie_replays:
       return Quantity::errors;
     case rows_remapped:
-      return metric.instance == which::remapping::pending ||
-                     metric.instance == which::remapping::failed
+      return metric.instance == metric_instance::remapping::pending ||
+                     metric.instance == metric_instance::remapping::failed
                  ? Quantity::flag
                  : Quantity::remapped_rows;
     default:
@@ -523,9 +523,9 @@ EnergyCounter& find_counter(Source source, EnergyHistory& history) noexcept {
   constexpr std::uint32_t device_sources = source_mask({Source::nvml, Source::drm});
   constexpr std::uint32_t package_sources = source_mask({Source::amd_smi, Source::rocm_smi});
   if ((device_sources & source_mask({source})) != 0)
-    return history.counters[which::power_reading::unknown];
+    return history.counters[metric_instance::power_reading::unknown];
   if ((package_sources & source_mask({source})) != 0)
-    return history.counters[which::power_reading::package];
+    return history.counters[metric_instance::power_reading::package];
   return history.counters.back();
 }
 

@@ -127,14 +127,15 @@ constexpr Field make_field(std::string_view key, Unit unit, FieldSet bit) noexce
 
 }  // namespace
 
-#define HMN_FIELD(member, c_member, bit, type, counts, words) \
-  make_field<Inside, &Inside::member, Outside, &Outside::c_member>(#c_member, Unit::counts, bit),
-#define HMN_TEXT_FIELD(member) make_field<Inside, &Inside::member>(#member, Unit::none, 0),
+#define HMN_FIELD(member, c_member, bit, type, counts, words)                                     \
+  make_field<CppRecord, &CppRecord::member, CRecord, &CRecord::c_member>(#c_member, Unit::counts, \
+                                                                         bit),
+#define HMN_TEXT_FIELD(member) make_field<CppRecord, &CppRecord::member>(#member, Unit::none, 0),
 #define HMN_RECORD_FIELDS(record, c_record, ...)    \
   template <>                                       \
   FieldList record_fields<record>() noexcept {      \
-    using Inside = record;                          \
-    using Outside = c_record;                       \
+    using CppRecord = record;                       \
+    using CRecord = c_record;                       \
     static constexpr Field table[] = {__VA_ARGS__}; \
     return table;                                   \
   }

@@ -97,7 +97,6 @@ PoolKind choose_main_kind(const std::array<Pool, 3>& all, DeviceForm form) noexc
   return is_by_size && gtt > vram ? PoolKind::host : PoolKind::vram;
 }
 
-using drm::Card;
 using drm::ComputeNode;
 using drm::Visit;
 

@@ -162,7 +162,6 @@ void drop_zero_power(drm::Visit& visit, Field field, std::optional<double>& watt
   visit.diagnose(make_no_power_failure(), subject::telemetry, field);
 }
 
-using drm::Unit;
 using Id = MetricId;
 
 struct NumberFile {
@@ -171,37 +170,65 @@ struct NumberFile {
   ValueFile file;
 };
 constexpr NumberFile device_files[] = {
-    {Id::engine_percent, which::engine::graphics, {{}, {}, "gpu_busy_percent", Unit::percent}},
-    {Id::engine_percent, which::engine::memory, {{}, {}, "mem_busy_percent", Unit::percent}},
-    {Id::engine_percent, which::engine::video, {{}, {}, "vcn_busy_percent", Unit::percent}},
+    {Id::engine_percent,
+     metric_instance::engine::graphics,
+     {{}, {}, "gpu_busy_percent", Unit::percent}},
+    {Id::engine_percent,
+     metric_instance::engine::memory,
+     {{}, {}, "mem_busy_percent", Unit::percent}},
+    {Id::engine_percent,
+     metric_instance::engine::video,
+     {{}, {}, "vcn_busy_percent", Unit::percent}},
 };
 constexpr NumberFile hwmon_files[] = {
-    {Id::temperature, which::sensor::core, {"temp", "edge", "_input", Unit::celsius}},
-    {Id::temperature, which::sensor::hotspot, {"temp", "junction", "_input", Unit::celsius}},
-    {Id::temperature, which::sensor::memory, {"temp", "mem", "_input", Unit::celsius}},
-    {Id::temperature_limit, which::sensor::core, {"temp", "edge", "_crit", Unit::celsius}},
-    {Id::temperature_limit, which::sensor::hotspot, {"temp", "junction", "_crit", Unit::celsius}},
-    {Id::temperature_limit, which::sensor::memory, {"temp", "mem", "_crit", Unit::celsius}},
-    {Id::temperature_shutdown, which::sensor::core, {"temp", "edge", "_emergency", Unit::celsius}},
+    {Id::temperature, metric_instance::sensor::core, {"temp", "edge", "_input", Unit::celsius}},
+    {Id::temperature,
+     metric_instance::sensor::hotspot,
+     {"temp", "junction", "_input", Unit::celsius}},
+    {Id::temperature, metric_instance::sensor::memory, {"temp", "mem", "_input", Unit::celsius}},
+    {Id::temperature_limit,
+     metric_instance::sensor::core,
+     {"temp", "edge", "_crit", Unit::celsius}},
+    {Id::temperature_limit,
+     metric_instance::sensor::hotspot,
+     {"temp", "junction", "_crit", Unit::celsius}},
+    {Id::temperature_limit,
+     metric_instance::sensor::memory,
+     {"temp", "mem", "_crit", Unit::celsius}},
     {Id::temperature_shutdown,
-     which::sensor::hotspot,
+     metric_instance::sensor::core,
+     {"temp", "edge", "_emergency", Unit::celsius}},
+    {Id::temperature_shutdown,
+     metric_instance::sensor::hotspot,
      {"temp", "junction", "_emergency", Unit::celsius}},
-    {Id::temperature_shutdown, which::sensor::memory, {"temp", "mem", "_emergency", Unit::celsius}},
-    {Id::power_watts, which::power_reading::average, {{}, {}, "power1_average", Unit::watts}},
-    {Id::power_watts, which::power_reading::instant, {{}, {}, "power1_input", Unit::watts}},
-    {Id::power_limit_watts, which::power_limit::current, {{}, {}, "power1_cap", Unit::watts}},
+    {Id::temperature_shutdown,
+     metric_instance::sensor::memory,
+     {"temp", "mem", "_emergency", Unit::celsius}},
+    {Id::power_watts,
+     metric_instance::power_reading::average,
+     {{}, {}, "power1_average", Unit::watts}},
+    {Id::power_watts,
+     metric_instance::power_reading::instant,
+     {{}, {}, "power1_input", Unit::watts}},
     {Id::power_limit_watts,
-     which::power_limit::default_limit,
+     metric_instance::power_limit::current,
+     {{}, {}, "power1_cap", Unit::watts}},
+    {Id::power_limit_watts,
+     metric_instance::power_limit::default_limit,
      {{}, {}, "power1_cap_default", Unit::watts}},
-    {Id::power_limit_watts, which::power_limit::min, {{}, {}, "power1_cap_min", Unit::watts}},
-    {Id::power_limit_watts, which::power_limit::max, {{}, {}, "power1_cap_max", Unit::watts}},
-    {Id::clock_mhz, which::clock::core, {"freq", "sclk", "_input", Unit::megahertz}},
-    {Id::clock_mhz, which::clock::memory, {"freq", "mclk", "_input", Unit::megahertz}},
+    {Id::power_limit_watts,
+     metric_instance::power_limit::min,
+     {{}, {}, "power1_cap_min", Unit::watts}},
+    {Id::power_limit_watts,
+     metric_instance::power_limit::max,
+     {{}, {}, "power1_cap_max", Unit::watts}},
+    {Id::clock_mhz, metric_instance::clock::core, {"freq", "sclk", "_input", Unit::megahertz}},
+    {Id::clock_mhz, metric_instance::clock::memory, {"freq", "mclk", "_input", Unit::megahertz}},
     {Id::fan_rpm, 1, {{}, {}, "fan1_input", Unit::rpm}},
     {Id::fan_percent, 1, {{}, {}, "pwm1", Unit::duty_of_255}},
-    {Id::voltage, which::rail::core, {"in", "vddgfx", "_input", Unit::volts}},
-    {Id::voltage, which::rail::soc, {"in", "vddnb", "_input", Unit::volts}},
-    {Id::voltage, which::rail::board, {"in", "vddboard", "_input", Unit::volts}},
+    {Id::voltage, metric_instance::rail::core, {"in", "vddgfx", "_input", Unit::volts}},
+    {Id::voltage, metric_instance::rail::soc, {"in", "vddnb", "_input", Unit::volts}},
+    {Id::voltage, metric_instance::rail::board, {"in", "vddboard", "_input", Unit::volts}},
 };
 
 struct ClockFile {
@@ -209,9 +236,9 @@ struct ClockFile {
   std::string_view file;
 };
 constexpr ClockFile clocks[] = {
-    {which::clock::core, "pp_dpm_sclk"},  {which::clock::memory, "pp_dpm_mclk"},
-    {which::clock::soc, "pp_dpm_socclk"}, {which::clock::fabric, "pp_dpm_fclk"},
-    {which::clock::video, "pp_dpm_vclk"},
+    {metric_instance::clock::core, "pp_dpm_sclk"},  {metric_instance::clock::memory, "pp_dpm_mclk"},
+    {metric_instance::clock::soc, "pp_dpm_socclk"}, {metric_instance::clock::fabric, "pp_dpm_fclk"},
+    {metric_instance::clock::video, "pp_dpm_vclk"},
 };
 
 class MetricReader {
@@ -274,7 +301,7 @@ void read_clocks(std::string_view folder, MetricReader& reader) {
 
 bool is_zero_power(const Metric& metric) noexcept {
   const bool is_limit =
-      metric.id == Id::power_limit_watts && metric.instance != which::power_limit::min;
+      metric.id == Id::power_limit_watts && metric.instance != metric_instance::power_limit::min;
   return metric.value == 0.0 && (is_limit || metric.id == Id::power_watts);
 }
 
@@ -283,7 +310,7 @@ void name_package_power(std::vector<Metric>& all) {
   std::uint32_t count = 0;
   std::erase_if(all, [&](const Metric& m) { return m.id == Id::power_watts && count++ != 0; });
   for (Metric& m : all) {
-    if (m.id == Id::power_watts) m.instance = which::power_reading::package;
+    if (m.id == Id::power_watts) m.instance = metric_instance::power_reading::package;
   }
 }
 
@@ -293,9 +320,9 @@ void read_errors(std::string_view folder, MetricReader& reader) {
   const auto text = sysfs::read_text(folder, file, buffer);
   const ErrorCounts errors = parse_error_counts(text.value);
   const auto add = [&](Id id, std::optional<std::uint64_t> count) {
-    reader.add_count(id, which::era::since_load, count);
+    reader.add_count(id, metric_instance::era::since_load, count);
     if (!count)
-      reader.report_missing(missing_metric(id, which::era::since_load),
+      reader.report_missing(missing_metric(id, metric_instance::era::since_load),
                             text ? sysfs::no_number : text.error, folder, file);
   };
   add(Id::ecc_corrected, errors.corrected);
@@ -310,14 +337,14 @@ void read_table(std::string_view folder, MetricReader& reader) {
     }
   }
   if (table.regulator_celsius) {
-    reader.add(Id::temperature, which::sensor::regulator, *table.regulator_celsius);
+    reader.add(Id::temperature, metric_instance::sensor::regulator, *table.regulator_celsius);
   }
-  if (!reader.has(Id::engine_percent, which::engine::video)) {
+  if (!reader.has(Id::engine_percent, metric_instance::engine::video)) {
     if (table.media_percent) {
-      reader.add(Id::engine_percent, which::engine::video, *table.media_percent);
+      reader.add(Id::engine_percent, metric_instance::engine::video, *table.media_percent);
     } else if (table.is_media_ambiguous) {
       reader.report_missing(
-          missing_metric(Id::engine_percent, which::engine::video),
+          missing_metric(Id::engine_percent, metric_instance::engine::video),
           with_reason(Reason::ambiguous,
                       fail(Status::unsupported,
                            "gpu_metrics has percent or hundredths of it for the video "
@@ -325,7 +352,7 @@ void read_table(std::string_view folder, MetricReader& reader) {
     }
   }
   if (table.energy_joules) {
-    reader.add(Id::energy_joules, which::power_reading::package, *table.energy_joules);
+    reader.add(Id::energy_joules, metric_instance::power_reading::package, *table.energy_joules);
   }
 }
 

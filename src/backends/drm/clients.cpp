@@ -187,7 +187,7 @@ void set_busy(std::span<const EngineLoad> loads, std::uint64_t window_ns, Usage&
   out.window_ns = window_ns;
 }
 
-constexpr std::uint32_t last_class = which::engine::other;
+constexpr std::uint32_t last_class = metric_instance::engine::other;
 
 // Engines of one class, which fdinfo may list under several names.
 struct EngineClass {

@@ -245,12 +245,12 @@ struct EngineNames {
 // jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost: fragment, vertex-tiler. Others
 // call their only engine gpu, or by the driver's name.
 constexpr EngineNames common_engine_names[] = {
-    {which::engine::compute, "compute ccs csd npu"},
-    {which::engine::video, "video vcs vecs vpe vcn"},
-    {which::engine::decode, "dec jpeg"},
-    {which::engine::encode, "enc"},
-    {which::engine::copy, "copy bcs dma tfu"},
-    {which::engine::other, "cache_clean cpu"},
+    {metric_instance::engine::compute, "compute ccs csd npu"},
+    {metric_instance::engine::video, "video vcs vecs vpe vcn"},
+    {metric_instance::engine::decode, "dec jpeg"},
+    {metric_instance::engine::encode, "enc"},
+    {metric_instance::engine::copy, "copy bcs dma tfu"},
+    {metric_instance::engine::other, "cache_clean cpu"},
 };
 
 }  // namespace
@@ -330,17 +330,17 @@ std::uint32_t find_engine_class(std::string_view engine) noexcept {
   for (const EngineNames& names : common_engine_names) {
     if (scan::contains_any(engine, names.words)) return names.engine_class;
   }
-  return which::engine::graphics;
+  return metric_instance::engine::graphics;
 }
 
 std::uint32_t classify_engine_by_name(std::string_view engine) noexcept {
   switch (find_engine_class(engine)) {
-    case which::engine::graphics:
+    case metric_instance::engine::graphics:
       return usage_kind::graphics;
-    case which::engine::compute:
+    case metric_instance::engine::compute:
       return usage_kind::compute;
-    case which::engine::copy:
-    case which::engine::other:
+    case metric_instance::engine::copy:
+    case metric_instance::engine::other:
       return 0;
     default:
       return usage_kind::media;

@@ -118,7 +118,7 @@ ClientUse measure(const Fdinfo& info, RegionClassifier classify_region,
 // Adds another client of the same process; a value that only one has becomes unknown.
 void add(ClientUse& sum, const ClientUse& use) noexcept;
 
-// Common engine names of kernel drivers: which::engine, and usage_kind bits.
+// Common engine names of kernel drivers: metric_instance::engine, and usage_kind bits.
 std::uint32_t find_engine_class(std::string_view engine) noexcept;
 std::uint32_t classify_engine_by_name(std::string_view engine) noexcept;
 // "vram", "local" and similar are the device's, "gtt", "system" and similar the host's.

@@ -77,13 +77,14 @@ struct NumberFile {
 };
 // Of two files for one metric the first counts.
 constexpr NumberFile chip_files[] = {
-    {MetricId::temperature, which::sensor::core, Unit::celsius, "temp1_input"},
-    {MetricId::temperature_limit, which::sensor::core, Unit::celsius, "temp1_crit"},
-    {MetricId::temperature_shutdown, which::sensor::core, Unit::celsius, "temp1_emergency"},
-    {MetricId::power_watts, which::power_reading::average, Unit::watts, "power1_average"},
-    {MetricId::power_watts, which::power_reading::instant, Unit::watts, "power1_input"},
-    {MetricId::power_limit_watts, which::power_limit::current, Unit::watts, "power1_cap"},
-    {MetricId::power_limit_watts, which::power_limit::current, Unit::watts, "power1_max"},
+    {MetricId::temperature, metric_instance::sensor::core, Unit::celsius, "temp1_input"},
+    {MetricId::temperature_limit, metric_instance::sensor::core, Unit::celsius, "temp1_crit"},
+    {MetricId::temperature_shutdown, metric_instance::sensor::core, Unit::celsius,
+     "temp1_emergency"},
+    {MetricId::power_watts, metric_instance::power_reading::average, Unit::watts, "power1_average"},
+    {MetricId::power_watts, metric_instance::power_reading::instant, Unit::watts, "power1_input"},
+    {MetricId::power_limit_watts, metric_instance::power_limit::current, Unit::watts, "power1_cap"},
+    {MetricId::power_limit_watts, metric_instance::power_limit::current, Unit::watts, "power1_max"},
     {MetricId::energy_joules, 0, Unit::joules, "energy1_input"},
 };
 constexpr NumberFile fan_files[] = {
@@ -92,8 +93,8 @@ constexpr NumberFile fan_files[] = {
 };
 constexpr NumberFile nouveau_fan_files[] = {{MetricId::fan_percent, 1, Unit::percent, "pwm1"}};
 constexpr NumberFile clock_files[] = {
-    {MetricId::clock_mhz, which::clock::core, Unit::megahertz, "cur_freq"},
-    {MetricId::clock_limit_mhz, which::clock::core, Unit::megahertz, "max_freq"},
+    {MetricId::clock_mhz, metric_instance::clock::core, Unit::megahertz, "cur_freq"},
+    {MetricId::clock_limit_mhz, metric_instance::clock::core, Unit::megahertz, "max_freq"},
 };
 
 void add_number(Visit& visit, std::string_view folder, const NumberFile& number_file,

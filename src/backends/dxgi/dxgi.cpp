@@ -196,8 +196,8 @@ Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry&
   out.source = Source::pdh;
   out.sources = source_bit(Source::pdh);
   out.gpu_busy_percent = loads->adapter.busiest_percent();
-  out.decoder_busy_percent = loads->adapter.percent[which::engine::decode];
-  out.encoder_busy_percent = loads->adapter.percent[which::engine::encode];
+  out.decoder_busy_percent = loads->adapter.percent[metric_instance::engine::decode];
+  out.encoder_busy_percent = loads->adapter.percent[metric_instance::engine::encode];
   if (out.gpu_busy_percent) out.window_ns = loads->window_ns;
   if (!out.gpu_busy_percent && loads->is_incomplete) return make_invalid_value_failure();
   if (!out.gpu_busy_percent) {

@@ -38,8 +38,6 @@ std::optional<std::uint64_t> sum_banks(std::string_view node) {
   return sum;
 }
 
-using sysfs::PathText;
-
 // kthreadd is process 2, but only in the initial namespace.
 bool has_kernel_threads(std::string_view proc_root) {
   std::array<char, 512> text;

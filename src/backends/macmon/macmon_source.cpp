@@ -61,8 +61,9 @@ const FieldAmount& select_busy_amount(const Sample& sample) {
 }
 
 Metric make_busy_metric(const Sample& sample) {
-  Metric metric = make_value_metric(Source::macmon, MetricId::engine_percent,
-                                    which::engine::graphics, select_busy_amount(sample).number);
+  Metric metric =
+      make_value_metric(Source::macmon, MetricId::engine_percent, metric_instance::engine::graphics,
+                        select_busy_amount(sample).number);
   metric.window_ns = window_ns;
   if (!sample[Field::gpu_active].has_value()) metric.notes |= note::lower_bound;
   return metric;
@@ -113,12 +114,12 @@ struct MetricField {
 };
 
 constexpr MetricField metric_fields[] = {
-    {Field::gpu_temperature, MetricId::temperature, which::sensor::core},
-    {Field::gpu_power, MetricId::power_watts, which::power_reading::average},
-    {Field::chip_power, MetricId::power_watts, which::power_reading::package},
-    {Field::memory_power, MetricId::power_watts, which::power_reading::memory},
-    {Field::board_power, MetricId::power_watts, which::power_reading::board},
-    {Field::gpu_clock, MetricId::clock_mhz, which::clock::core},
+    {Field::gpu_temperature, MetricId::temperature, metric_instance::sensor::core},
+    {Field::gpu_power, MetricId::power_watts, metric_instance::power_reading::average},
+    {Field::chip_power, MetricId::power_watts, metric_instance::power_reading::package},
+    {Field::memory_power, MetricId::power_watts, metric_instance::power_reading::memory},
+    {Field::board_power, MetricId::power_watts, metric_instance::power_reading::board},
+    {Field::gpu_clock, MetricId::clock_mhz, metric_instance::clock::core},
 };
 
 }  // namespace

@@ -517,23 +517,23 @@ Result<void> MetalSource::metrics(Slot number, bool, std::vector<Metric>& out, R
     if (value) out.push_back(make_value_metric(Source::metal, id, instance, *value));
     return value.has_value();
   };
-  add(MetricId::engine_percent, which::engine::unknown, statistics.busy_percent);
-  add(MetricId::engine_percent, which::engine::graphics, statistics.renderer_percent);
-  add(MetricId::engine_percent, which::engine::other, statistics.tiler_percent);
+  add(MetricId::engine_percent, metric_instance::engine::unknown, statistics.busy_percent);
+  add(MetricId::engine_percent, metric_instance::engine::graphics, statistics.renderer_percent);
+  add(MetricId::engine_percent, metric_instance::engine::other, statistics.tiler_percent);
   if (!is_apple_) return {};
-  add(MetricId::temperature, which::sensor::core,
+  add(MetricId::temperature, metric_instance::sensor::core,
       find_highest(read_temperatures(), SensorLocation::gpu));
-  add(MetricId::temperature, which::sensor::package,
+  add(MetricId::temperature, metric_instance::sensor::package,
       find_highest(read_temperatures(), SensorLocation::chip));
   const Rates& rates = current_rates();
-  if (add(MetricId::power_watts, which::power_reading::average, rates.watts)) {
+  if (add(MetricId::power_watts, metric_instance::power_reading::average, rates.watts)) {
     out.back().window_ns = rates.window_ns;
   }
-  if (add(MetricId::clock_mhz, which::clock::core, rates.megahertz)) {
+  if (add(MetricId::clock_mhz, metric_instance::clock::core, rates.megahertz)) {
     out.back().window_ns = rates.window_ns;
   }
   if (!clocks_.empty()) {
-    add(MetricId::clock_limit_mhz, which::clock::core,
+    add(MetricId::clock_limit_mhz, metric_instance::clock::core,
         *std::max_element(clocks_.begin(), clocks_.end()));
   }
   return {};

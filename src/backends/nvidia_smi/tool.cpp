@@ -118,7 +118,6 @@ Text<32> find_bus_id(std::string_view line) {
 }
 
 using Kind = platform::Outcome::Kind;
-using About = Sentence::Subject;
 using command_tool::RunFailures;
 
 constexpr int exit_corrupted_inforom = 14;  // warning: the values are valid

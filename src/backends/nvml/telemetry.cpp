@@ -10,13 +10,13 @@
 
 namespace hmn::nvml {
 
-namespace engine = which::engine;
-namespace sensor = which::sensor;
-namespace power_reading = which::power_reading;
-namespace power_limit = which::power_limit;
-namespace clock = which::clock;
-namespace era = which::era;
-namespace remapping = which::remapping;
+namespace engine = metric_instance::engine;
+namespace sensor = metric_instance::sensor;
+namespace power_reading = metric_instance::power_reading;
+namespace power_limit = metric_instance::power_limit;
+namespace clock = metric_instance::clock;
+namespace era = metric_instance::era;
+namespace remapping = metric_instance::remapping;
 
 struct MetricReader::FieldRow {
   std::uint32_t field;

@@ -51,15 +51,19 @@ std::uint64_t take_ordinal(std::string_view& name) noexcept {
 
 std::uint32_t find_engine_kind(std::string_view type) noexcept {
   constexpr std::pair<std::string_view, std::uint32_t> words[] = {
-      {"3d", which::engine::graphics},        {"graphics", which::engine::graphics},
-      {"compute", which::engine::compute},    {"cuda", which::engine::compute},
-      {"copy", which::engine::copy},          {"videodecode", which::engine::decode},
-      {"videoencode", which::engine::encode}, {"video", which::engine::video},
+      {"3d", metric_instance::engine::graphics},
+      {"graphics", metric_instance::engine::graphics},
+      {"compute", metric_instance::engine::compute},
+      {"cuda", metric_instance::engine::compute},
+      {"copy", metric_instance::engine::copy},
+      {"videodecode", metric_instance::engine::decode},
+      {"videoencode", metric_instance::engine::encode},
+      {"video", metric_instance::engine::video},
   };
   for (const auto& [word, kind] : words) {
     if (contains_word(type, word)) return kind;
   }
-  return which::engine::other;
+  return metric_instance::engine::other;
 }
 
 std::optional<Instance> parse_instance(std::string_view name) noexcept {

@@ -20,7 +20,7 @@ struct Instance {
   wddm::Luid adapter = 0;
   std::uint32_t physical = 0;
   std::optional<std::uint32_t> engine;
-  std::uint32_t engine_kind = 0;  // which::engine
+  std::uint32_t engine_kind = 0;  // metric_instance::engine
   std::uint64_t ordinal = 0;      // distinguishes equal names
 
   friend auto operator<=>(const Instance&, const Instance&) = default;
@@ -29,7 +29,7 @@ struct Instance {
 // Pure. Returns nothing for other names.
 std::optional<Instance> parse_instance(std::string_view name) noexcept;
 
-// Returns which::engine for a driver's name: "3D", "VideoDecode", "Compute_0".
+// Returns metric_instance::engine for a driver's name: "3D", "VideoDecode", "Compute_0".
 std::uint32_t find_engine_kind(std::string_view type) noexcept;
 
 }  // namespace hmn::pdh

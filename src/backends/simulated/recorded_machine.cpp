@@ -165,9 +165,7 @@ namespace {
 
 using platform::Outcome;
 using platform::RecordedAnswer;
-using platform::RecordedFile;
 using platform::RecordedRun;
-using platform::Recording;
 
 constexpr std::uint64_t max_errno = 4095;
 constexpr std::size_t longest_path = 4095;

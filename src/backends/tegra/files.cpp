@@ -325,10 +325,11 @@ void add_metrics(const SensorFiles& files, std::vector<Metric>& out, Reading& re
   };
   const auto highest = read_number(files.gpu.devfreq.view(), "max_freq");
   if (highest && highest.value > 0) {
-    out.push_back(make_value_metric(Source::tegra, MetricId::clock_limit_mhz, which::clock::core,
+    out.push_back(make_value_metric(Source::tegra, MetricId::clock_limit_mhz,
+                                    metric_instance::clock::core,
                                     from_micro.apply(static_cast<double>(highest.value))));
   } else if (is_temporary(highest.error)) {
-    report_missing(MetricId::clock_limit_mhz, which::clock::core,
+    report_missing(MetricId::clock_limit_mhz, metric_instance::clock::core,
                    make_read_failure(highest.error, files.gpu.devfreq.view(), "max_freq"));
   }
   const auto add = [&](std::string_view folder, std::string_view file, MetricId id,
@@ -342,15 +343,15 @@ void add_metrics(const SensorFiles& files, std::vector<Metric>& out, Reading& re
     }
     out.push_back(make_value_metric(Source::tegra, id, instance, value));
   };
-  add(files.gpu.folder.view(), "load", MetricId::engine_percent, which::engine::graphics, {1, 10},
-      100);
-  add(files.gpu.devfreq.view(), "cur_freq", MetricId::clock_mhz, which::clock::core, from_micro,
-      1e5);
-  add(files.thermometer.view(), "temp", MetricId::temperature, which::sensor::core, from_milli, 250,
-      -100);
+  add(files.gpu.folder.view(), "load", MetricId::engine_percent, metric_instance::engine::graphics,
+      {1, 10}, 100);
+  add(files.gpu.devfreq.view(), "cur_freq", MetricId::clock_mhz, metric_instance::clock::core,
+      from_micro, 1e5);
+  add(files.thermometer.view(), "temp", MetricId::temperature, metric_instance::sensor::core,
+      from_milli, 250, -100);
   if (files.rail.load == RailLoad::nothing_of_it) return;
   const bool is_own = files.rail.load == RailLoad::gpu_alone;
-  const std::uint32_t instance = is_own ? 0 : which::power_reading::package;
+  const std::uint32_t instance = is_own ? 0 : metric_instance::power_reading::package;
   if (const auto watts = read_power(files.rail)) {
     out.push_back(make_value_metric(Source::tegra, MetricId::power_watts, instance, *watts));
   } else {

@@ -417,7 +417,7 @@ std::string name_device_kind(const Gpu& gpu) {
 constexpr const char* not_used_by_command = "not used by the command";
 
 // Returns the reason to omit a device from a list of several: the command did not use it, or ended
-// too early to tell; empty: it is listed.
+// before that was known; empty: it is listed.
 std::string explain_omission(const RunOutcome& outcome, std::size_t position) {
   const auto& account = outcome.account.devices()[position];
   const auto& peak = account.command.highest();

@@ -8,25 +8,26 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/units.hpp"
+
 namespace hmn::cli::fit {
 
 // Saturation value: sizes in a file can exceed 64 bits. Sums and products stay at this maximum,
 // which every consumer rejects.
 constexpr std::uint64_t saturated_size = std::numeric_limits<std::uint64_t>::max();
 
-constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) noexcept {
+constexpr std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) noexcept {
   return a != 0 && b > saturated_size / a ? saturated_size : a * b;
 }
 template <class... Rest>
-constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
-  return times(times(a, b), static_cast<std::uint64_t>(rest)...);
+constexpr std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b,
+                                           Rest... rest) noexcept {
+  return saturating_product(saturating_product(a, b), static_cast<std::uint64_t>(rest)...);
 }
-constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b) noexcept {
-  return b > saturated_size - a ? saturated_size : a + b;
-}
+using cli::saturating_sum;
 template <class... Rest>
-constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
-  return plus(plus(a, b), static_cast<std::uint64_t>(rest)...);
+constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b, Rest... rest) noexcept {
+  return saturating_sum(saturating_sum(a, b), static_cast<std::uint64_t>(rest)...);
 }
 constexpr std::uint64_t divide_rounding_up(std::uint64_t a, std::uint64_t divisor) noexcept {
   return a / divisor + (a % divisor != 0 ? 1 : 0);

@@ -574,7 +574,8 @@ class ConfigReader {
                       Precision::at_least);
     if (block.mixer == Mixer::latent) {
       layer.cache = CacheKind::latent;
-      layer.key_size = plus(keys_.require({"kv_lora_rank"}), keys_.require({"qk_rope_head_dim"}));
+      layer.key_size =
+          saturating_sum(keys_.require({"kv_lora_rank"}), keys_.require({"qk_rope_head_dim"}));
       const auto* type = indexer_types_ != nullptr && index < indexer_types_->size()
                              ? (*indexer_types_)[index].text()
                              : nullptr;
@@ -598,9 +599,9 @@ class ConfigReader {
   // key.
   void compress(Layer& layer, std::uint64_t ratio) {
     layer.cache = CacheKind::latent;
-    layer.key_size = times(layer.kv_heads, layer.key_size);
+    layer.key_size = saturating_product(layer.kv_heads, layer.key_size);
     layer.value_size = 0;
-    layer.extra_size = plus(layer.key_size, ratio == 4 ? indexer_size_ : 0);
+    layer.extra_size = saturating_sum(layer.key_size, ratio == 4 ? indexer_size_ : 0);
     layer.tokens_per_extra = ratio;
     keys_.notes.add("compressed keys are counted without the state of what compresses them",
                     Precision::at_least);
@@ -624,9 +625,9 @@ class ConfigReader {
     const bool has_dense = std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
       return block.feed_forward == FeedForward::dense;
     });
-    architecture.feed_forward_size =
-        plus(has_dense ? read_feed_forward_size(keys_) : 0, times(experts.size, experts.used),
-             experts.shared_size, experts.count);
+    architecture.feed_forward_size = saturating_sum(has_dense ? read_feed_forward_size(keys_) : 0,
+                                                    saturating_product(experts.size, experts.used),
+                                                    experts.shared_size, experts.count);
     architecture.vocabulary_size = keys_.whole({"vocab_size", "padded_vocab_size"});
     if (const auto context = read_context_length(keys_)) architecture.context_length = context;
   }
@@ -660,7 +661,7 @@ class ConfigReader {
 // Four times the hidden size is the rule of models without a gate, which have no key for it.
 std::uint64_t default_feed_forward_size(ConfigKeys& keys) {
   const auto ratio = keys.find_size({"expansion_ratio"});
-  const auto size = times(ratio.value_or(4), read_hidden_size(keys));
+  const auto size = saturating_product(ratio.value_or(4), read_hidden_size(keys));
   if (!ratio)
     keys.notes.add(fmt::format("\"intermediate_size\" is missing: {} is counted", size),
                    keys.has(two_matrices) ? Precision::counted : Precision::about);
@@ -718,7 +719,7 @@ ExpertShape read_expert_shape(ConfigKeys& keys) {
   const auto used = keys.find_size(per_token);
   if (!used) keys.notes.add("\"num_experts_per_tok\" is missing: 2 are counted", Precision::about);
   shape.used = std::min(shape.count, used.value_or(2));
-  shape.shared_size = shared_size.value_or(times(shared, shape.size));
+  shape.shared_size = shared_size.value_or(saturating_product(shared, shape.size));
   if (keys.has(shared_expert_like_routed)) shape.shared_size = shape.size;
   return shape;
 }

@@ -121,7 +121,7 @@ struct ParameterCount {
   std::uint64_t embeddings = 0;  // and output
   std::uint64_t plain = 0;       // norms, biases, routers: mostly not quantised
 
-  std::uint64_t total() const { return plus(matrices, experts, embeddings, plain); }
+  std::uint64_t total() const { return saturating_sum(matrices, experts, embeddings, plain); }
 };
 struct ParameterCounts {
   std::vector<ParameterCount> layers;

@@ -31,7 +31,7 @@ Failure estimate_error(const char* subject, hypomnesis::status_code status) {
 }
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) noexcept {
-  return times(divide_rounding_up(value, multiple), multiple);
+  return saturating_product(divide_rounding_up(value, multiple), multiple);
 }
 
 // Tokens for which a runtime allocates keys and values of a layer.
@@ -45,7 +45,7 @@ struct CachedTokens {
 CachedTokens count_llama_cpp_tokens(const Layer& layer, std::uint64_t context,
                                     std::uint64_t ubatch) {
   const auto all = round_up(context, 256);
-  const auto window_tokens = round_up(std::min(all, plus(layer.window, ubatch)), 256);
+  const auto window_tokens = round_up(std::min(all, saturating_sum(layer.window, ubatch)), 256);
   return {layer.window != 0 ? window_tokens : all,
           layer.tokens_per_extra == 1
               ? all
@@ -57,8 +57,10 @@ CachedTokens count_llama_cpp_tokens(const Layer& layer, std::uint64_t context,
 CachedTokens count_vllm_tokens(const Layer& layer, std::uint64_t context, std::uint64_t ubatch) {
   const auto all = round_up(context, 16);
   const auto window_tokens =
-      layer.is_chunked ? round_up(std::min(plus(layer.window, ubatch), context), 16)
-                       : plus(round_up(std::min(plus(layer.window - 1, ubatch), context), 16), 16);
+      layer.is_chunked
+          ? round_up(std::min(saturating_sum(layer.window, ubatch), context), 16)
+          : saturating_sum(
+                round_up(std::min(saturating_sum(layer.window - 1, ubatch), context), 16), 16);
   return {layer.window != 0 ? window_tokens : all, divide_rounding_up(all, layer.tokens_per_extra)};
 }
 
@@ -117,8 +119,9 @@ Expected<std::uint64_t> estimate_layer_bytes(const Layer& layer, const packing& 
     else if (layer.cache != CacheKind::none)
       bytes = estimate_full_bytes(layer, kv_packing, tokens.cache, batch);
     if (layer.cache != CacheKind::none && layer.extra_size != 0)
-      bytes = plus(bytes, estimate_latent_bytes(layer.extra_size, kv_packing, tokens.extra, batch));
-    if (layer.state_size != 0) bytes = plus(bytes, estimate_state_bytes(layer, batch));
+      bytes = saturating_sum(
+          bytes, estimate_latent_bytes(layer.extra_size, kv_packing, tokens.extra, batch));
+    if (layer.state_size != 0) bytes = saturating_sum(bytes, estimate_state_bytes(layer, batch));
     return bytes;
   } catch (const hypomnesis::error& error) {
     return estimate_error("KV cache", error.status());
@@ -154,13 +157,14 @@ Expected<std::uint64_t> estimate_working_bytes(const Architecture& architecture,
   try {
     const auto stream = estimate_f32_bytes(tokens, architecture.hidden_size);
     const bool is_llama = architecture.runtime == Runtime::llama_cpp;
-    const auto mask = is_llama ? times(tokens, context, 2) : 0;  // in 16 bits
-    const auto layer_buffers =
-        plus(times(2, stream), estimate_attention_bytes(architecture, tokens), mask,
-             estimate_f32_bytes(tokens, architecture.projected_size),
-             times(2, estimate_f32_bytes(tokens, architecture.feed_forward_size)));
+    const auto mask = is_llama ? saturating_product(tokens, context, 2) : 0;  // in 16 bits
+    const auto layer_buffers = saturating_sum(
+        saturating_product(2, stream), estimate_attention_bytes(architecture, tokens), mask,
+        estimate_f32_bytes(tokens, architecture.projected_size),
+        saturating_product(2, estimate_f32_bytes(tokens, architecture.feed_forward_size)));
     const auto rows = is_llama ? tokens : std::min(tokens, batch);
-    const auto logits = plus(stream, estimate_f32_bytes(rows, architecture.vocabulary_size));
+    const auto logits =
+        saturating_sum(stream, estimate_f32_bytes(rows, architecture.vocabulary_size));
     return hypomnesis::estimate_overhead(std::max(layer_buffers, logits));
   } catch (const hypomnesis::error&) {
     return estimate_error("working memory", hypomnesis::status_code::overflow);
@@ -229,7 +233,7 @@ std::string list_kv_types() {
 }
 
 std::uint64_t Demand::total() const {
-  return plus(weights, cache.value_or(0), working.value_or(0));
+  return saturating_sum(weights, cache.value_or(0), working.value_or(0));
 }
 
 Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) {
@@ -259,11 +263,11 @@ Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) 
         options.batch);
     if (!bytes) return bytes.error();
     if (i < demand.layer_caches.size()) demand.layer_caches[i] = *bytes;
-    sum = plus(sum, *bytes);
+    sum = saturating_sum(sum, *bytes);
   }
   demand.cache = sum;
-  const auto tokens =
-      std::max(std::min(times(demand.context, options.batch), demand.ubatch), options.batch);
+  const auto tokens = std::max(
+      std::min(saturating_product(demand.context, options.batch), demand.ubatch), options.batch);
   const auto working = estimate_working_bytes(architecture, tokens, demand.context, options.batch);
   if (!working) return working.error();
   demand.working = *working;

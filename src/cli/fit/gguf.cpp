@@ -239,14 +239,14 @@ bool Parser::parse_list(const std::string& key) {
   const auto count = cursor_.take<std::uint64_t>();
   if (!check_not_ended()) return false;
   if (type == text) {
-    if (!check_size("a list", times(count, 8))) return false;
+    if (!check_size("a list", saturating_product(count, 8))) return false;
     result_.metadata.emplace_back(key, std::monostate());
     return skip_texts(count);
   }
   if (!is_scalar(type))
     return refuse(
         fmt::format("key \"{}\": a list of type {}: expected 0 to 8 or 10 to 12", key, type));
-  const auto bytes = times(count, sizes[type]);
+  const auto bytes = saturating_product(count, sizes[type]);
   if (!check_size("a list", bytes)) return false;
   const bool is_kept = count <= longest_kept_list && count <= max_kept_numbers - kept_numbers_;
   if (!is_kept || type == float32 || type == float64) {
@@ -299,7 +299,7 @@ bool Parser::parse_dimensions(std::string_view name, std::uint64_t& elements,
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto size = cursor_.take<std::uint64_t>();
     if (i == 0) row_size = size;
-    elements = times(elements, size);
+    elements = saturating_product(elements, size);
   }
   return check_not_ended();
 }
@@ -323,8 +323,8 @@ bool Parser::parse_tensor_row(std::uint64_t alignment) {
   if (row_size % kind->block_elements != 0)
     return refuse(fmt::format("tensor \"{}\": rows of {}: expected a multiple of {} for {}", name,
                               row_size, kind->block_elements, kind->name));
-  const auto bytes = times(elements / kind->block_elements, kind->block_bytes);
-  const auto end = plus(offset, bytes);
+  const auto bytes = saturating_product(elements / kind->block_elements, kind->block_bytes);
+  const auto end = saturating_sum(offset, bytes);
   if (elements == saturated_size || bytes > file_bytes_ || end > file_bytes_)
     return refuse(
         fmt::format("tensor \"{}\": ends at byte {} of the weights: expected at most the "
@@ -334,14 +334,14 @@ bool Parser::parse_tensor_row(std::uint64_t alignment) {
     return refuse(fmt::format("tensor \"{}\": offset {}: expected a multiple of {}", name, offset,
                               alignment));
   data_bytes_ = std::max(data_bytes_, end);
-  tensor_bytes_ = plus(tensor_bytes_, bytes);
+  tensor_bytes_ = saturating_sum(tensor_bytes_, bytes);
   result_.tensors.push_back({name, elements, bytes});
   return true;
 }
 
 bool Parser::check_tensor_data(std::uint64_t data_start) {
   if (result_.tensors.empty()) return true;
-  const auto required_bytes = plus(data_start, data_bytes_);
+  const auto required_bytes = saturating_sum(data_start, data_bytes_);
   if (required_bytes > file_bytes_)
     return refuse(fmt::format("is cut short: {} bytes, expected {}", file_bytes_, required_bytes));
   if (tensor_bytes_ > file_bytes_ - data_start) return refuse("its tensors overlap");

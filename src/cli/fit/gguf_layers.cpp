@@ -177,7 +177,7 @@ class GgufReader {
                          Precision::at_least);
     feed_forward_ = feed_forward.value_or(Gguf::Numbers(count_, 0));
     result_.head_count = find_largest(heads_);
-    result_.feed_forward_size = plus(find_largest(feed_forward_), read_expert_width());
+    result_.feed_forward_size = saturating_sum(find_largest(feed_forward_), read_expert_width());
     if (const auto context = keys_.whole("context_length", 0)) result_.context_length = context;
     // llama.cpp: a matrix of embedding width times vocabulary
     result_.vocabulary_size =
@@ -211,9 +211,10 @@ class GgufReader {
           fmt::format("{} of feed_forward_length is counted", find_largest(feed_forward_)));
     if (!used) keys_.note_missing("expert_used_count", "all are counted", Precision::about);
     const auto size = expert_size.value_or(find_largest(feed_forward_));
-    return plus(times(size, used.value_or(count)), count,
-                shared_size ? times(*shared_size, std::max<std::uint64_t>(shared, 1))
-                            : times(shared, size));
+    return saturating_sum(saturating_product(size, used.value_or(count)), count,
+                          shared_size
+                              ? saturating_product(*shared_size, std::max<std::uint64_t>(shared, 1))
+                              : saturating_product(shared, size));
   }
 
   void read_windows() {
@@ -277,27 +278,30 @@ class GgufReader {
     const auto hidden = result_.hidden_size;
     if (state_kind_ == StateKind::convolution) {
       const auto length = read_state_size("shortconv.l_cache");
-      return times(hidden, length == 0 ? 0 : length - 1);
+      return saturating_product(hidden, length == 0 ? 0 : length - 1);
     }
     if (state_kind_ == StateKind::rwkv) {
       const auto head = read_state_size("wkv.head_size");
       const auto shifts = keys_.whole("token_shift_count", 2);
-      return lacks_state_ ? 0 : times(hidden, plus(shifts, head));
+      return lacks_state_ ? 0 : saturating_product(hidden, saturating_sum(shifts, head));
     }
     const auto kernel = read_state_size("ssm.conv_kernel");
     const auto conv_length = kernel == 0 ? 0 : kernel - 1;
     if (state_kind_ == StateKind::kimi_delta) {
       const auto size = read_state_size("kda.head_dim");
-      const auto width = times(find_largest(heads_), size);
-      return plus(times(width, size), times(3, width, conv_length));
+      const auto width = saturating_product(find_largest(heads_), size);
+      return saturating_sum(saturating_product(width, size),
+                            saturating_product(3, width, conv_length));
     }
     const auto inner = read_state_size("ssm.inner_size");
     const auto state = read_state_size("ssm.state_size");
     const bool is_first = state_kind_ == StateKind::mamba;
     const auto groups =
         is_first ? keys_.whole("ssm.group_count", 0) : read_state_size("ssm.group_count");
-    const auto size =
-        plus(times(inner, state), times(plus(inner, times(2, groups, state)), conv_length));
+    const auto size = saturating_sum(
+        saturating_product(inner, state),
+        saturating_product(saturating_sum(inner, saturating_product(2, groups, state)),
+                           conv_length));
     return lacks_state_ && inner == 0 ? 0 : size;
   }
 
@@ -343,7 +347,7 @@ class GgufReader {
                                     result_.type),
                         Precision::about);
     if (rank == 0 || key_length == 0 || value_length == 0) return;
-    const auto sum = plus(rank, keys_.require("rope.dimension_count"));
+    const auto sum = saturating_sum(rank, keys_.require("rope.dimension_count"));
     latent_size_ = std::max(key_size_.value_or(sum), sum);
     if (key_size_.value_or(sum) != sum)
       result_.notes.add(fmt::format("\"{0}.attention.key_length\" is {1}, kv_lora_rank and "
@@ -354,7 +358,8 @@ class GgufReader {
     if (!value_size_)
       keys_.note_missing("attention.value_length", fmt::format("{} is counted", rank));
     // Queries before they are made latent, and outputs after it.
-    result_.projected_size = times(result_.head_count, plus(key_length, value_length));
+    result_.projected_size =
+        saturating_product(result_.head_count, saturating_sum(key_length, value_length));
     if (value_size_ && *value_size_ != rank)
       result_.notes.add(fmt::format("\"{0}.attention.value_length\" is {1}, kv_lora_rank {2}: "
                                     "the latter is counted",
@@ -415,14 +420,15 @@ class GgufReader {
                                     layer.key_size, layer.value_size),
                         Precision::about);
     layer.cache = CacheKind::latent;
-    layer.key_size = times(layer.kv_heads, layer.key_size);
+    layer.key_size = saturating_product(layer.kv_heads, layer.key_size);
     layer.value_size = 0;
     if (ratio == 0) return;
     const bool has_indexer = ratio == 4;
-    layer.extra_size = plus(layer.key_size, has_indexer ? indexer_size_ : 0);
+    layer.extra_size = saturating_sum(layer.key_size, has_indexer ? indexer_size_ : 0);
     layer.tokens_per_extra = ratio;
-    layer.state_size = has_indexer ? times(2 * 8 * 2, plus(layer.key_size, indexer_size_))
-                                   : times(2, ratio, layer.key_size);
+    layer.state_size =
+        has_indexer ? saturating_product(2 * 8 * 2, saturating_sum(layer.key_size, indexer_size_))
+                    : saturating_product(2, ratio, layer.key_size);
     if (has_indexer && indexer_size_ == 0)
       keys_.note_missing("attention.indexer.key_length", "its cache is not counted",
                          Precision::at_least);

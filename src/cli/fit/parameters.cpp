@@ -19,10 +19,12 @@ std::uint64_t read_inner_size(ConfigKeys& keys, std::uint64_t hidden) {
   const auto* head = keys.value({"mamba_head_dim", "mamba_d_head"});
   const auto expanded = keys.find({"mamba_expand", "expand"});
   if (width != 0) return width;
-  if (heads != 0 && head != nullptr && head->integer()) return times(heads, *head->integer());
+  if (heads != 0 && head != nullptr && head->integer())
+    return saturating_product(heads, *head->integer());
   if (keys.has(inner_is_intermediate_size))
     if (const auto inner = keys.whole({"intermediate_size"})) return inner;
-  return times(expanded ? *expanded : keys.read_or_default({"mamba_expand", "expand"}, 2), hidden);
+  return saturating_product(
+      expanded ? *expanded : keys.read_or_default({"mamba_expand", "expand"}, 2), hidden);
 }
 
 // The convolution keeps one value less than its kernel, as in vLLM and llama.cpp.
@@ -41,10 +43,12 @@ Recurrence count_mamba(ConfigKeys& keys, std::uint64_t hidden) {
                         ? rank_value->integer().value_or(divide_rounding_up(hidden, 16))
                         : divide_rounding_up(hidden, 16);
   Recurrence recurrence;
-  recurrence.state_size = times(inner, plus(state, kernel - 1));
-  recurrence.matrices = plus(times(3, hidden, inner),  // in, of twice the width, and out
-                             times(inner, plus(rank, times(2, state))), times(rank, inner));
-  recurrence.vectors = times(inner, plus(kernel, state, 3));
+  recurrence.state_size = saturating_product(inner, saturating_sum(state, kernel - 1));
+  recurrence.matrices =
+      saturating_sum(saturating_product(3, hidden, inner),  // in, of twice the width, and out
+                     saturating_product(inner, saturating_sum(rank, saturating_product(2, state))),
+                     saturating_product(rank, inner));
+  recurrence.vectors = saturating_product(inner, saturating_sum(kernel, state, 3));
   return recurrence;
 }
 
@@ -54,12 +58,18 @@ Recurrence count_mamba2(ConfigKeys& keys, std::uint64_t heads, std::uint64_t hid
   const auto inner = read_inner_size(keys, hidden);
   const auto state = keys.read_or_default({"mamba_d_state", "state_size", "ssm_state_size"}, 128);
   const auto kernel = read_kernel_size(keys);
-  const auto shared = times(2, keys.read_or_default({"mamba_n_groups", "n_groups"}, 1), state);
+  const auto shared =
+      saturating_product(2, keys.read_or_default({"mamba_n_groups", "n_groups"}, 1), state);
   Recurrence recurrence;
-  recurrence.state_size = plus(times(inner, state), times(plus(inner, shared), kernel - 1));
-  recurrence.matrices =
-      plus(times(hidden, plus(times(2, inner), shared, heads)), times(inner, hidden));
-  recurrence.vectors = plus(times(plus(inner, shared), plus(kernel, 1)), times(3, heads), inner);
+  recurrence.state_size =
+      saturating_sum(saturating_product(inner, state),
+                     saturating_product(saturating_sum(inner, shared), kernel - 1));
+  recurrence.matrices = saturating_sum(
+      saturating_product(hidden, saturating_sum(saturating_product(2, inner), shared, heads)),
+      saturating_product(inner, hidden));
+  recurrence.vectors =
+      saturating_sum(saturating_product(saturating_sum(inner, shared), saturating_sum(kernel, 1)),
+                     saturating_product(3, heads), inner);
   return recurrence;
 }
 
@@ -78,12 +88,14 @@ Recurrence count_kimi_delta(ConfigKeys& keys, const json::Value& config, std::ui
   const auto heads = read("num_heads");
   const auto size = read("head_dim");
   const auto kernel = read("short_conv_kernel_size");
-  const auto width = times(heads, size);
+  const auto width = saturating_product(heads, size);
   Recurrence recurrence;
-  recurrence.state_size = plus(times(width, size), times(3, width, kernel == 0 ? 0 : kernel - 1));
-  recurrence.matrices =
-      plus(times(4, hidden, width), times(2, size, plus(hidden, width)), times(hidden, heads));
-  recurrence.vectors = times(width, plus(times(3, kernel), 1));
+  recurrence.state_size = saturating_sum(
+      saturating_product(width, size), saturating_product(3, width, kernel == 0 ? 0 : kernel - 1));
+  recurrence.matrices = saturating_sum(saturating_product(4, hidden, width),
+                                       saturating_product(2, size, saturating_sum(hidden, width)),
+                                       saturating_product(hidden, heads));
+  recurrence.vectors = saturating_product(width, saturating_sum(saturating_product(3, kernel), 1));
   return recurrence;
 }
 
@@ -102,22 +114,27 @@ Recurrence count_linear(ConfigKeys& keys, std::uint64_t hidden) {
   const auto key_size = size("linear_key_head_dim", head);
   const auto value_size = size("linear_value_head_dim", head);
   const auto kernel = size("linear_conv_kernel_dim", is_delta ? 4 : 0);
-  const auto all_keys = times(size("linear_num_key_heads", heads), key_size);
-  const auto all_values = times(values, value_size);
-  const auto channels = plus(times(2, all_keys), all_values);
+  const auto all_keys = saturating_product(size("linear_num_key_heads", heads), key_size);
+  const auto all_values = saturating_product(values, value_size);
+  const auto channels = saturating_sum(saturating_product(2, all_keys), all_values);
   Recurrence recurrence;
   recurrence.state_size =
-      plus(times(values, key_size, value_size), times(channels, kernel == 0 ? 0 : kernel - 1));
-  recurrence.matrices =
-      plus(times(hidden, plus(channels, all_values, times(2, values))), times(all_values, hidden));
-  recurrence.vectors = plus(times(channels, kernel), times(2, values), value_size);
+      saturating_sum(saturating_product(values, key_size, value_size),
+                     saturating_product(channels, kernel == 0 ? 0 : kernel - 1));
+  recurrence.matrices = saturating_sum(
+      saturating_product(hidden,
+                         saturating_sum(channels, all_values, saturating_product(2, values))),
+      saturating_product(all_values, hidden));
+  recurrence.vectors = saturating_sum(saturating_product(channels, kernel),
+                                      saturating_product(2, values), value_size);
   return recurrence;
 }
 
 // Counts the gated short convolution of LFM2.
 Recurrence count_convolution(ConfigKeys& keys, std::uint64_t hidden) {
   const auto kernel = std::max<std::uint64_t>(keys.read_or_default({"conv_L_cache"}, 3), 1);
-  return {times(hidden, kernel - 1), times(4, hidden, hidden), times(hidden, kernel)};
+  return {saturating_product(hidden, kernel - 1), saturating_product(4, hidden, hidden),
+          saturating_product(hidden, kernel)};
 }
 
 class ParameterCounter {
@@ -130,16 +147,17 @@ class ParameterCounter {
 
   ParameterCount count_layer(const Block& block) {
     ParameterCount count;
-    count.plain = times(keys_.has(four_norms) ? 4 : 2, hidden_size_);
+    count.plain = saturating_product(keys_.has(four_norms) ? 4 : 2, hidden_size_);
     if (block.mixer == Mixer::latent) add_latent(block.shape, count);
     if (block.mixer == Mixer::attention || block.mixer == Mixer::window ||
         block.mixer == Mixer::both)
       add_attention(block.shape, count);
     const auto recurrence = read_recurrence(keys_, block.mixer, hidden_size_);
-    count.matrices = plus(count.matrices, recurrence.matrices);
-    count.plain = plus(count.plain, recurrence.vectors);
+    count.matrices = saturating_sum(count.matrices, recurrence.matrices);
+    count.plain = saturating_sum(count.plain, recurrence.vectors);
     add_feed_forward(block.feed_forward, count);
-    count.matrices = plus(count.matrices, times(2, hidden_size_, per_layer_size()));
+    count.matrices =
+        saturating_sum(count.matrices, saturating_product(2, hidden_size_, per_layer_size()));
     return count;
   }
 
@@ -148,17 +166,19 @@ class ParameterCounter {
     const auto vocabulary = keys_.require({"vocab_size", "padded_vocab_size"});
     const auto is_tied = keys_.truth("tie_word_embeddings").value_or(keys_.has(tied));
     const auto width = keys_.find_size({"word_embed_proj_dim"}).value_or(hidden_size_);
-    count.embeddings = times(is_tied ? 1 : 2, vocabulary, width);
+    count.embeddings = saturating_product(is_tied ? 1 : 2, vocabulary, width);
     if (width != hidden_size_)
-      count.matrices = times(2, width, hidden_size_);  // OPT-350m widens and narrows
+      count.matrices = saturating_product(2, width, hidden_size_);  // OPT-350m widens and narrows
     count.plain = hidden_size_;
     if (keys_.has(learned_positions))
       count.embeddings =
-          plus(count.embeddings,
-               times(keys_.whole({"n_positions", "max_position_embeddings"}), hidden_size_));
+          saturating_sum(count.embeddings,
+                         saturating_product(keys_.whole({"n_positions", "max_position_embeddings"}),
+                                            hidden_size_));
     const auto rows = keys_.whole({"vocab_size_per_layer_input"}, vocabulary);
-    count.embeddings =
-        plus(count.embeddings, times(plus(rows, hidden_size_), blocks.size(), per_layer_size()));
+    count.embeddings = saturating_sum(
+        count.embeddings,
+        saturating_product(saturating_sum(rows, hidden_size_), blocks.size(), per_layer_size()));
     for (auto remaining = std::min<std::uint64_t>(read_predicting_layers(keys_), 8); remaining > 0;
          --remaining)
       add_predictor(blocks.back(), vocabulary, count);
@@ -170,13 +190,16 @@ class ParameterCounter {
   std::uint64_t per_layer_size() { return keys_.whole({"hidden_size_per_layer_input"}); }
 
   void add_attention(const AttentionShape& shape, ParameterCount& count) {
-    const auto queries = times(shape.heads, shape.key_size);
-    const auto keys_and_values = times(shape.kv_heads, plus(shape.key_size, shape.value_size));
+    const auto queries = saturating_product(shape.heads, shape.key_size);
+    const auto keys_and_values =
+        saturating_product(shape.kv_heads, saturating_sum(shape.key_size, shape.value_size));
     const auto gate = keys_.has(query_gate) ? queries : 0;
-    count.matrices = plus(count.matrices, times(hidden_size_, plus(queries, keys_and_values, gate)),
-                          times(shape.heads, shape.value_size, hidden_size_));
+    count.matrices = saturating_sum(
+        count.matrices,
+        saturating_product(hidden_size_, saturating_sum(queries, keys_and_values, gate)),
+        saturating_product(shape.heads, shape.value_size, hidden_size_));
     if (keys_.truth("attention_bias").value_or(keys_.has(query_bias)))
-      count.plain = plus(count.plain, queries, keys_and_values);
+      count.plain = saturating_sum(count.plain, queries, keys_and_values);
   }
 
   // Counts DeepSeek-V2's latent attention: https://arxiv.org/abs/2405.04434
@@ -186,35 +209,42 @@ class ParameterCounter {
     const auto nope = keys_.whole({"qk_nope_head_dim"});
     const auto value = shape.value_size;
     const auto query_rank = keys_.whole({"q_lora_rank"});
-    const auto queries = times(shape.heads, plus(nope, rope));
+    const auto queries = saturating_product(shape.heads, saturating_sum(nope, rope));
+    count.matrices = saturating_sum(
+        count.matrices,
+        query_rank == 0 ? saturating_product(hidden_size_, queries)
+                        : saturating_product(query_rank, saturating_sum(hidden_size_, queries)),
+        saturating_product(hidden_size_, saturating_sum(rank, rope)),
+        saturating_product(rank, shape.heads, saturating_sum(nope, value)));
     count.matrices =
-        plus(count.matrices,
-             query_rank == 0 ? times(hidden_size_, queries)
-                             : times(query_rank, plus(hidden_size_, queries)),
-             times(hidden_size_, plus(rank, rope)), times(rank, shape.heads, plus(nope, value)));
-    count.matrices = plus(count.matrices, times(shape.heads, value, hidden_size_));
-    count.plain = plus(count.plain, rank, query_rank);
+        saturating_sum(count.matrices, saturating_product(shape.heads, value, hidden_size_));
+    count.plain = saturating_sum(count.plain, rank, query_rank);
   }
 
   void add_feed_forward(FeedForward kind, ParameterCount& count) {
     if (kind == FeedForward::dense)
-      count.matrices = plus(count.matrices, times(matrices_per_network_, hidden_size_,
-                                                  read_feed_forward_size(keys_)));
+      count.matrices = saturating_sum(
+          count.matrices,
+          saturating_product(matrices_per_network_, hidden_size_, read_feed_forward_size(keys_)));
     if (kind != FeedForward::experts) return;
-    count.experts = plus(count.experts,
-                         times(matrices_per_network_, hidden_size_, experts_.size, experts_.count));
-    count.matrices =
-        plus(count.matrices, times(matrices_per_network_, hidden_size_, experts_.shared_size));
-    count.plain = plus(count.plain, times(hidden_size_, experts_.count));
+    count.experts = saturating_sum(
+        count.experts,
+        saturating_product(matrices_per_network_, hidden_size_, experts_.size, experts_.count));
+    count.matrices = saturating_sum(
+        count.matrices,
+        saturating_product(matrices_per_network_, hidden_size_, experts_.shared_size));
+    count.plain = saturating_sum(count.plain, saturating_product(hidden_size_, experts_.count));
   }
 
   // Counts an additional layer that predicts a token, with copies of embedding and output.
   void add_predictor(const Block& block, std::uint64_t vocabulary, ParameterCount& count) {
     const auto layer = count_layer(block);
-    count.matrices = plus(count.matrices, layer.matrices, times(2, hidden_size_, hidden_size_));
-    count.experts = plus(count.experts, layer.experts);
-    count.plain = plus(count.plain, layer.plain);
-    count.embeddings = plus(count.embeddings, times(2, vocabulary, hidden_size_));
+    count.matrices = saturating_sum(count.matrices, layer.matrices,
+                                    saturating_product(2, hidden_size_, hidden_size_));
+    count.experts = saturating_sum(count.experts, layer.experts);
+    count.plain = saturating_sum(count.plain, layer.plain);
+    count.embeddings =
+        saturating_sum(count.embeddings, saturating_product(2, vocabulary, hidden_size_));
   }
 
   ConfigKeys& keys_;
@@ -552,7 +582,7 @@ Expected<std::uint64_t> estimate_bytes(const ParameterCount& count, const Storag
        {std::pair(count.matrices, storage.matrices), std::pair(count.experts, storage.experts),
         std::pair(count.embeddings, storage.embeddings), std::pair(count.plain, storage.plain)}) {
     try {
-      sum = plus(sum, hypomnesis::estimate_packed({elements}, element_packing));
+      sum = saturating_sum(sum, hypomnesis::estimate_packed({elements}, element_packing));
     } catch (const hypomnesis::error& error) {
       return make_failure(fmt::format("{} numbers: {}", elements, error.status_name()));
     }
@@ -566,12 +596,12 @@ Expected<Weights> estimate_weights(const ModelConfig& config) {
     const auto bytes = estimate_bytes(layer, config.storage);
     if (!bytes) return bytes.error();
     weights.layers.push_back(*bytes);
-    weights.parameters = plus(weights.parameters, layer.total());
+    weights.parameters = saturating_sum(weights.parameters, layer.total());
   }
   const auto bytes = estimate_bytes(config.parameters.outside, config.storage);
   if (!bytes) return bytes.error();
   weights.outside = *bytes;
-  weights.parameters = plus(weights.parameters, config.parameters.outside.total());
+  weights.parameters = saturating_sum(weights.parameters, config.parameters.outside.total());
   if (weights.total() == saturated_size) return make_failure("its sizes make more than 2^64 bytes");
   return weights;
 }

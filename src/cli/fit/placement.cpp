@@ -13,8 +13,8 @@ Placement split(const Demand& demand, std::uint64_t device) {
   std::uint64_t on_device = working;
   std::uint64_t in_ram = demand.total();
   for (auto i = demand.layer_weights.size(); i-- > 0;) {
-    const auto layer = plus(demand.layer_weights[i], demand.layer_caches[i]);
-    if (plus(on_device, layer) > device) break;
+    const auto layer = saturating_sum(demand.layer_weights[i], demand.layer_caches[i]);
+    if (saturating_sum(on_device, layer) > device) break;
     on_device += layer;
     in_ram -= layer;
     ++result.layers;
@@ -49,18 +49,18 @@ std::optional<CombinedPlacement> fill(const FillInput& input, std::uint64_t per_
                  *device.device % whole_share * per_thousand / whole_share;
     if (device.is_shared && device.ram) limit = std::min(limit, ram);
     const auto outside_bytes = i == holder ? input.demand.outside_weights : 0;
-    auto used = plus(input.demand.working.value_or(0), outside_bytes);
+    auto used = saturating_sum(input.demand.working.value_or(0), outside_bytes);
     for (; layer > 0; --layer, ++part.layers) {
-      const auto layer_bytes =
-          plus(input.demand.layer_weights[layer - 1], input.demand.layer_caches[layer - 1]);
-      if (plus(used, layer_bytes) > limit) break;
+      const auto layer_bytes = saturating_sum(input.demand.layer_weights[layer - 1],
+                                              input.demand.layer_caches[layer - 1]);
+      if (saturating_sum(used, layer_bytes) > limit) break;
       used += layer_bytes;
     }
     part.device_bytes = part.layers == 0 && i != holder ? 0 : used;
     if (i == holder && used > limit) return std::nullopt;
     if (device.is_shared) ram -= std::min(ram, part.device_bytes);
     result.whole.layers += part.layers;
-    result.whole.device_bytes = plus(result.whole.device_bytes, part.device_bytes);
+    result.whole.device_bytes = saturating_sum(result.whole.device_bytes, part.device_bytes);
   }
   return result;
 }
@@ -93,7 +93,7 @@ std::uint64_t sum_ram_bytes(const CombinedPlacement& placement,
                             const std::vector<Capacity>& devices) {
   auto sum = placement.whole.ram_bytes;
   for (std::size_t i = 0; i < devices.size(); ++i)
-    if (devices[i].is_shared) sum = plus(sum, placement.parts[i].device_bytes);
+    if (devices[i].is_shared) sum = saturating_sum(sum, placement.parts[i].device_bytes);
   return sum;
 }
 
@@ -102,7 +102,8 @@ std::uint64_t sum_ram_bytes(const CombinedPlacement& placement,
 Placement place_on_device(const Demand& demand, const Capacity& capacity) {
   Placement result;
   if (!capacity.device) return result;
-  const auto total_ram = capacity.ram ? plus(*capacity.ram, capacity.carveout) : capacity.carveout;
+  const auto total_ram =
+      capacity.ram ? saturating_sum(*capacity.ram, capacity.carveout) : capacity.carveout;
   const auto device =
       capacity.is_shared && capacity.ram ? std::min(*capacity.device, total_ram) : *capacity.device;
   if (demand.total() <= device) {
@@ -112,7 +113,7 @@ Placement place_on_device(const Demand& demand, const Capacity& capacity) {
   result = split(demand, device);
   if (!capacity.ram) return {};
   const auto needed_ram =
-      capacity.is_shared ? plus(result.device_bytes, result.ram_bytes) : result.ram_bytes;
+      capacity.is_shared ? saturating_sum(result.device_bytes, result.ram_bytes) : result.ram_bytes;
   if (needed_ram > total_ram) return {Verdict::does_not_fit, 0, demand.total(), 0};
   result.verdict = demand.is_complete() ? Verdict::partly : Verdict::unknown;
   return result;
@@ -127,7 +128,7 @@ Placement place_in_ram(const Demand& demand, std::optional<std::uint64_t> ram) {
 CombinedPlacement place_across_devices(const Demand& demand, const std::vector<Capacity>& devices) {
   const auto ram = devices.empty() ? std::nullopt : devices.front().ram;
   FillInput input{demand, devices, ram.value_or(0)};
-  for (const auto& device : devices) input.ram = plus(input.ram, device.carveout);
+  for (const auto& device : devices) input.ram = saturating_sum(input.ram, device.carveout);
   const auto balanced = balance(input);
   auto result = balanced ? *balanced : *fill(input, whole_share, devices.size());
   if (!balanced) {

@@ -45,7 +45,7 @@ std::optional<std::uint64_t> count_elements(const json::Value& row) {
   for (const auto& dimension : *shape->items()) {
     const auto size = dimension.integer();
     if (!size) return std::nullopt;
-    elements = times(elements, *size);
+    elements = saturating_product(elements, *size);
   }
   return elements;
 }
@@ -90,7 +90,7 @@ Expected<Tensor> parse_tensor(const std::string& name, const json::Value& row,
   if (range->end > data_bytes)
     return tensor_error(name, fmt::format("ends at byte {} of the weights: expected at most {}",
                                           range->end, data_bytes));
-  const auto bytes = divide_rounding_up(times(*elements, bits), 8);
+  const auto bytes = divide_rounding_up(saturating_product(*elements, bits), 8);
   if (bytes != range->end - range->begin)
     return tensor_error(name, fmt::format("has {} bytes: expected {} for its shape and dtype",
                                           range->end - range->begin, bytes));
@@ -148,7 +148,7 @@ Expected<std::vector<Tensor>> parse_safetensors(std::string_view header, std::ui
     if (name == "__metadata__") continue;
     auto tensor = parse_tensor(name, row, data_bytes);
     if (!tensor) return tensor.error();
-    sum = plus(sum, tensor->bytes);
+    sum = saturating_sum(sum, tensor->bytes);
     if (sum > data_bytes) return tensor_error(name, "overlaps another one");
     tensors.push_back(*std::move(tensor));
   }
@@ -207,7 +207,7 @@ Expected<SafetensorsIndex> parse_safetensors_index(std::string text) {
 
 std::uint64_t Weights::total() const {
   std::uint64_t sum = outside;
-  for (const auto layer : layers) sum = plus(sum, layer);
+  for (const auto layer : layers) sum = saturating_sum(sum, layer);
   return sum;
 }
 
@@ -232,8 +232,8 @@ Weights sum_weights(const std::vector<Tensor>& tensors, std::size_t layers) {
     auto& size = layer && *layer < weights.layers.size()
                      ? weights.layers[static_cast<std::size_t>(*layer)]
                      : weights.outside;
-    size = plus(size, tensor.bytes);
-    weights.parameters = plus(weights.parameters, tensor.elements);
+    size = saturating_sum(size, tensor.bytes);
+    weights.parameters = saturating_sum(weights.parameters, tensor.elements);
   }
   return weights;
 }

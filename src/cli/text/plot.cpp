@@ -67,7 +67,6 @@ constexpr double character_width = 7.0;
 // Ratios of that width to the average width of bold text in 18 and 14 pixels.
 constexpr double title_character = 0.56;
 constexpr double panel_character = 0.72;
-constexpr double line_height = 18;
 
 // Okabe and Ito's colours, distinguishable without red or green vision as well.
 std::string_view hex_colour(SeriesColour colour) {

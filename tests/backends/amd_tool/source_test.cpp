@@ -145,12 +145,12 @@ TEST_CASE("amd-smi: metrics are read with their instances") {
     }
     return match;
   };
-  CHECK(value(MetricId::temperature, which::sensor::hotspot) == 48);
-  CHECK(value(MetricId::temperature_shutdown, which::sensor::hotspot) == 105);
-  CHECK(value(MetricId::power_watts, which::power_reading::package) == 142);
-  CHECK(value(MetricId::power_limit_watts, which::power_limit::current) == 300);
-  CHECK(value(MetricId::clock_mhz, which::clock::core) == 1700);
-  CHECK_FALSE(value(MetricId::voltage, which::rail::core));
+  CHECK(value(MetricId::temperature, metric_instance::sensor::hotspot) == 48);
+  CHECK(value(MetricId::temperature_shutdown, metric_instance::sensor::hotspot) == 105);
+  CHECK(value(MetricId::power_watts, metric_instance::power_reading::package) == 142);
+  CHECK(value(MetricId::power_limit_watts, metric_instance::power_limit::current) == 300);
+  CHECK(value(MetricId::clock_mhz, metric_instance::clock::core) == 1700);
+  CHECK_FALSE(value(MetricId::voltage, metric_instance::rail::core));
 }
 
 TEST_CASE("amd-smi: processes are read with VRAM and host memory") {

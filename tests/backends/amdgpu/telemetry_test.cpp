@@ -180,7 +180,7 @@ TEST_CASE("0 W is not a power value: the second half of an MI200 reports it") {
   const auto metrics = read_metrics(machine, reading);
   for (const Metric& metric : metrics) {
     if (metric.id != MetricId::power_watts && metric.id != MetricId::power_limit_watts) continue;
-    CHECK(metric.instance == which::power_limit::min);
+    CHECK(metric.instance == metric_instance::power_limit::min);
   }
   Telemetry telemetry;
   REQUIRE(machine.source().telemetry(0, telemetry_field::all, telemetry, reading));
@@ -427,31 +427,32 @@ TEST_CASE("metrics include each sensor, limit and clock") {
   PlainReading reading;
   const auto metrics = read_metrics(machine, reading);
   using Id = MetricId;
-  CHECK(find_value(metrics, Id::engine_percent, which::engine::graphics) == 37);
-  CHECK(find_value(metrics, Id::engine_percent, which::engine::memory) == 12);
-  CHECK(find_value(metrics, Id::temperature, which::sensor::core) == 56);
-  CHECK(find_value(metrics, Id::temperature, which::sensor::hotspot) == 59);
-  CHECK(find_value(metrics, Id::temperature, which::sensor::memory) == 54);
-  CHECK(find_value(metrics, Id::temperature_limit, which::sensor::core) == 100);
-  CHECK(find_value(metrics, Id::temperature_shutdown, which::sensor::core) == 105);
-  CHECK(find(metrics, Id::temperature_limit, which::sensor::memory) == nullptr);
-  CHECK(find_value(metrics, Id::power_watts, which::power_reading::average) == 36.5);
-  CHECK(find(metrics, Id::power_watts, which::power_reading::instant) == nullptr);
-  CHECK(find_value(metrics, Id::power_limit_watts, which::power_limit::current) == 289);
-  CHECK(find_value(metrics, Id::power_limit_watts, which::power_limit::max) == 332);
-  CHECK(find_value(metrics, Id::power_limit_watts, which::power_limit::min) == 0);
-  CHECK(find_value(metrics, Id::clock_mhz, which::clock::core) == 2505);
-  CHECK(find_value(metrics, Id::clock_mhz, which::clock::soc) == 480);
-  CHECK(find(metrics, Id::clock_mhz, which::clock::fabric) == nullptr);  // no level has a star
-  CHECK(find_value(metrics, Id::clock_limit_mhz, which::clock::fabric) == 1940);
-  CHECK(find_value(metrics, Id::clock_limit_mhz, which::clock::memory) == 1000);
+  CHECK(find_value(metrics, Id::engine_percent, metric_instance::engine::graphics) == 37);
+  CHECK(find_value(metrics, Id::engine_percent, metric_instance::engine::memory) == 12);
+  CHECK(find_value(metrics, Id::temperature, metric_instance::sensor::core) == 56);
+  CHECK(find_value(metrics, Id::temperature, metric_instance::sensor::hotspot) == 59);
+  CHECK(find_value(metrics, Id::temperature, metric_instance::sensor::memory) == 54);
+  CHECK(find_value(metrics, Id::temperature_limit, metric_instance::sensor::core) == 100);
+  CHECK(find_value(metrics, Id::temperature_shutdown, metric_instance::sensor::core) == 105);
+  CHECK(find(metrics, Id::temperature_limit, metric_instance::sensor::memory) == nullptr);
+  CHECK(find_value(metrics, Id::power_watts, metric_instance::power_reading::average) == 36.5);
+  CHECK(find(metrics, Id::power_watts, metric_instance::power_reading::instant) == nullptr);
+  CHECK(find_value(metrics, Id::power_limit_watts, metric_instance::power_limit::current) == 289);
+  CHECK(find_value(metrics, Id::power_limit_watts, metric_instance::power_limit::max) == 332);
+  CHECK(find_value(metrics, Id::power_limit_watts, metric_instance::power_limit::min) == 0);
+  CHECK(find_value(metrics, Id::clock_mhz, metric_instance::clock::core) == 2505);
+  CHECK(find_value(metrics, Id::clock_mhz, metric_instance::clock::soc) == 480);
+  CHECK(find(metrics, Id::clock_mhz, metric_instance::clock::fabric) ==
+        nullptr);  // no level has a star
+  CHECK(find_value(metrics, Id::clock_limit_mhz, metric_instance::clock::fabric) == 1940);
+  CHECK(find_value(metrics, Id::clock_limit_mhz, metric_instance::clock::memory) == 1000);
   CHECK(find_value(metrics, Id::fan_rpm, 1) == 900);
   CHECK(find_value(metrics, Id::fan_percent, 1) == 20);
-  CHECK(find_value(metrics, Id::voltage, which::rail::core) == 0.762);
+  CHECK(find_value(metrics, Id::voltage, metric_instance::rail::core) == 0.762);
   CHECK(find_count(metrics, Id::pcie_replays, 0) == 7);
-  CHECK(find(metrics, Id::ecc_corrected, which::era::since_load) == nullptr);  // slow
+  CHECK(find(metrics, Id::ecc_corrected, metric_instance::era::since_load) == nullptr);  // slow
   const auto core_count = std::count_if(metrics.begin(), metrics.end(), [](const Metric& metric) {
-    return metric.id == MetricId::clock_mhz && metric.instance == which::clock::core;
+    return metric.id == MetricId::clock_mhz && metric.instance == metric_instance::clock::core;
   });
   CHECK(core_count == 1);
 }
@@ -463,13 +464,14 @@ TEST_CASE("a metric that fails has a diagnostic and does not affect the others")
   machine.tree().link(card_folder + "pcie_replay_count", "/proc/self/mem");  // EIO from its start
   PlainReading reading;
   const auto metrics = read_metrics(machine, reading);
-  CHECK(find(metrics, MetricId::temperature, which::sensor::hotspot) == nullptr);
+  CHECK(find(metrics, MetricId::temperature, metric_instance::sensor::hotspot) == nullptr);
   CHECK(find(metrics, MetricId::pcie_replays, 0) == nullptr);
-  CHECK(find_value(metrics, MetricId::temperature, which::sensor::memory) == 54);
+  CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::memory) == 54);
   const Diagnostic* const diagnostic = reading.find("temp2_input holds no number");
   REQUIRE(diagnostic != nullptr);
   CHECK(diagnostic->subject == subject::metrics);
-  CHECK(diagnostic->field == missing_metric(MetricId::temperature, which::sensor::hotspot));
+  CHECK(diagnostic->field ==
+        missing_metric(MetricId::temperature, metric_instance::sensor::hotspot));
   const Diagnostic* const replay_diagnostic = reading.find("pcie_replay_count cannot be read");
   REQUIRE(replay_diagnostic != nullptr);
   CHECK(replay_diagnostic->failure.native.code == EIO);
@@ -482,11 +484,11 @@ TEST_CASE("slow metrics are error counts and the gpu_metrics table") {
   machine.add_pci(card, {card0, render128});
   PlainReading reading;
   const auto metrics = read_metrics(machine, reading, true);
-  CHECK(find_count(metrics, MetricId::ecc_corrected, which::era::since_load) == 23);
-  CHECK(find_count(metrics, MetricId::ecc_uncorrected, which::era::since_load) == 1);
-  CHECK(find_value(metrics, MetricId::temperature, which::sensor::regulator) == 61);
-  CHECK(find_value(metrics, MetricId::engine_percent, which::engine::video) == 5);
-  CHECK(find(metrics, MetricId::energy_joules, which::power_reading::package) == nullptr);
+  CHECK(find_count(metrics, MetricId::ecc_corrected, metric_instance::era::since_load) == 23);
+  CHECK(find_count(metrics, MetricId::ecc_uncorrected, metric_instance::era::since_load) == 1);
+  CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::regulator) == 61);
+  CHECK(find_value(metrics, MetricId::engine_percent, metric_instance::engine::video) == 5);
+  CHECK(find(metrics, MetricId::energy_joules, metric_instance::power_reading::package) == nullptr);
 }
 
 TEST_CASE("power of an APU is reported once, for the package") {
@@ -495,9 +497,10 @@ TEST_CASE("power of an APU is reported once, for the package") {
   PlainReading reading;
   auto metrics = read_metrics(machine, reading);
   keep_plausible(metrics, 0, reading);
-  CHECK(find_value(metrics, MetricId::power_watts, which::power_reading::package) == 3.103);
-  CHECK(find(metrics, MetricId::power_watts, which::power_reading::average) == nullptr);
-  CHECK(find(metrics, MetricId::power_watts, which::power_reading::instant) == nullptr);
-  CHECK(find_value(metrics, MetricId::voltage, which::rail::soc) == 0.615);
-  CHECK(find(metrics, MetricId::voltage, which::rail::core) == nullptr);  // 0 mV: gated
+  CHECK(find_value(metrics, MetricId::power_watts, metric_instance::power_reading::package) ==
+        3.103);
+  CHECK(find(metrics, MetricId::power_watts, metric_instance::power_reading::average) == nullptr);
+  CHECK(find(metrics, MetricId::power_watts, metric_instance::power_reading::instant) == nullptr);
+  CHECK(find_value(metrics, MetricId::voltage, metric_instance::rail::soc) == 0.615);
+  CHECK(find(metrics, MetricId::voltage, metric_instance::rail::core) == nullptr);  // 0 mV: gated
 }

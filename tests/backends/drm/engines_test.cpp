@@ -64,7 +64,8 @@ TEST_CASE("the load of an engine class is one value for all clients") {
             format_info(1, format_busy("render", 4 * ms) + format_busy("bin", 5 * ms))}});
   card.machine.add_process(11, {{3, "/dev/null", format_info(2, format_busy("csd", 10 * ms))}});
   const auto metrics = card.metrics(true, reading);
-  const Metric* const load = find(metrics, MetricId::engine_percent, which::engine::graphics);
+  const Metric* const load =
+      find(metrics, MetricId::engine_percent, metric_instance::engine::graphics);
   REQUIRE(load != nullptr);
   REQUIRE(load->window_ns);
   CHECK(*load->window_ns >= 100 * ms);
@@ -72,12 +73,14 @@ TEST_CASE("the load of an engine class is one value for all clients") {
   CHECK(*load->value == doctest::Approx(100.0 * 4 * ms / window / 2));
   CHECK(load->source == Source::drm);
   CHECK(load->notes == 0);
-  CHECK(find(metrics, MetricId::engine_capacity, which::engine::graphics)->count == 2u);
-  CHECK(find(metrics, MetricId::engine_busy_ns, which::engine::graphics)->count == 9 * ms);
-  CHECK(find(metrics, MetricId::engine_busy_ns, which::engine::compute)->count == 10 * ms);
-  CHECK(*find(metrics, MetricId::engine_percent, which::engine::compute)->value ==
+  CHECK(find(metrics, MetricId::engine_capacity, metric_instance::engine::graphics)->count == 2u);
+  CHECK(find(metrics, MetricId::engine_busy_ns, metric_instance::engine::graphics)->count ==
+        9 * ms);
+  CHECK(find(metrics, MetricId::engine_busy_ns, metric_instance::engine::compute)->count ==
+        10 * ms);
+  CHECK(*find(metrics, MetricId::engine_percent, metric_instance::engine::compute)->value ==
         doctest::Approx(100.0 * 3 * ms / window));
-  CHECK(find(metrics, MetricId::engine_percent, which::engine::copy) == nullptr);
+  CHECK(find(metrics, MetricId::engine_percent, metric_instance::engine::copy) == nullptr);
 }
 
 TEST_CASE("the busy time of an engine does not decrease when a client ends") {
@@ -90,14 +93,15 @@ TEST_CASE("the busy time of an engine does not decrease when a client ends") {
   V3dCard::wait();
   card.machine.add_process(11, {{3, "/dev/null", format_info(2, format_busy("render", 8 * ms))}});
   auto metrics = card.metrics(true, reading);
-  const Metric* count = find(metrics, MetricId::engine_busy_ns, which::engine::graphics);
+  const Metric* count = find(metrics, MetricId::engine_busy_ns, metric_instance::engine::graphics);
   CHECK(count->count == 58 * ms);
   CHECK((count->notes & note::lower_bound) != 0);
   V3dCard::wait();
   card.machine.tree().remove("proc/10");
   card.machine.add_process(11, {{3, "/dev/null", format_info(2, format_busy("render", 10 * ms))}});
   metrics = card.metrics(true, reading);
-  CHECK(find(metrics, MetricId::engine_busy_ns, which::engine::graphics)->count == 60 * ms);
+  CHECK(find(metrics, MetricId::engine_busy_ns, metric_instance::engine::graphics)->count ==
+        60 * ms);
 }
 
 TEST_CASE("cycles are divided by their clock and by the number of engines") {
@@ -113,10 +117,10 @@ TEST_CASE("cycles are divided by their clock and by the number of engines") {
   V3dCard::wait();
   card.machine.add_process(10, {{3, "/dev/null", format_info(1, cycles(400, 2000))}});
   const auto metrics = card.metrics(true, reading);
-  CHECK(*find(metrics, MetricId::engine_percent, which::engine::graphics)->value ==
+  CHECK(*find(metrics, MetricId::engine_percent, metric_instance::engine::graphics)->value ==
         doctest::Approx(15.0));
-  CHECK(find(metrics, MetricId::engine_capacity, which::engine::graphics)->count == 2u);
-  CHECK(find(metrics, MetricId::engine_busy_ns, which::engine::graphics) == nullptr);
+  CHECK(find(metrics, MetricId::engine_capacity, metric_instance::engine::graphics)->count == 2u);
+  CHECK(find(metrics, MetricId::engine_busy_ns, metric_instance::engine::graphics) == nullptr);
 }
 
 TEST_CASE("quick metrics do not walk over processes but use an earlier walk") {
@@ -131,7 +135,7 @@ TEST_CASE("quick metrics do not walk over processes but use an earlier walk") {
   REQUIRE(card.machine.source().processes(0, rows, reading));
   std::vector<Metric> metrics;
   REQUIRE(card.machine.source().metrics(0, false, metrics, reading));
-  CHECK(find(metrics, MetricId::engine_percent, which::engine::graphics) != nullptr);
+  CHECK(find(metrics, MetricId::engine_percent, metric_instance::engine::graphics) != nullptr);
 }
 
 TEST_CASE("without engine accounting neither the device nor its processes have a load") {

@@ -160,20 +160,23 @@ TEST_CASE("each sensor of a driver without its own source is a metric") {
     REQUIRE(machine.source().metrics(device.slot, false, metrics, reading));
     if (device.pci_bus_id.empty()) {
       CHECK(metrics.size() == 2);
-      CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::core) == 600);
-      CHECK(find_value(metrics, MetricId::clock_limit_mhz, which::clock::core) == 800);
+      CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::core) == 600);
+      CHECK(find_value(metrics, MetricId::clock_limit_mhz, metric_instance::clock::core) == 800);
       continue;
     }
     CHECK(metrics.size() == 5);
-    CHECK(find_value(metrics, MetricId::temperature, which::sensor::core) == 48.5);
-    CHECK(find_value(metrics, MetricId::temperature_limit, which::sensor::core) == 105);
-    CHECK(find_value(metrics, MetricId::power_watts, which::power_reading::instant) == 31.25);
-    CHECK(find_value(metrics, MetricId::power_limit_watts, which::power_limit::current) == 180);
+    CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::core) == 48.5);
+    CHECK(find_value(metrics, MetricId::temperature_limit, metric_instance::sensor::core) == 105);
+    CHECK(find_value(metrics, MetricId::power_watts, metric_instance::power_reading::instant) ==
+          31.25);
+    CHECK(find_value(metrics, MetricId::power_limit_watts, metric_instance::power_limit::current) ==
+          180);
     CHECK(find_value(metrics, MetricId::fan_percent, 1) == 40);
   }
   const Diagnostic* const diagnostic = reading.find("temp1_emergency holds no number");
   REQUIRE(diagnostic != nullptr);
-  CHECK(diagnostic->field == missing_metric(MetricId::temperature_shutdown, which::sensor::core));
+  CHECK(diagnostic->field ==
+        missing_metric(MetricId::temperature_shutdown, metric_instance::sensor::core));
 }
 
 TEST_CASE("an implausible sensor value is absent") {

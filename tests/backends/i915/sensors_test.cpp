@@ -81,17 +81,19 @@ TEST_CASE("each sensor and each clock is a metric") {
   add_gt(card, "gt1", "600\n");
   machine.add_pci(card, {card0, render128});
   const auto metrics = read_metrics(machine);
-  CHECK(find_value(metrics, MetricId::temperature, which::sensor::package) == 51);
+  CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::package) == 51);
   CHECK(find_value(metrics, MetricId::fan_rpm, 1) == 1210);
-  CHECK(find_value(metrics, MetricId::energy_joules, which::power_reading::board) == 7);
-  CHECK(find_value(metrics, MetricId::power_limit_watts, which::power_limit::current) == 190);
-  CHECK(find_value(metrics, MetricId::power_limit_watts, which::power_limit::default_limit) == 225);
-  CHECK(find_value(metrics, MetricId::voltage, which::rail::core) == 0.75);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::core) == 1950);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::requested) == 2000);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::media) == 600);
-  CHECK(find_value(metrics, MetricId::clock_limit_mhz, which::clock::core) == 2450);
-  CHECK_FALSE(find_value(metrics, MetricId::power_watts, which::power_reading::board));
+  CHECK(find_value(metrics, MetricId::energy_joules, metric_instance::power_reading::board) == 7);
+  CHECK(find_value(metrics, MetricId::power_limit_watts, metric_instance::power_limit::current) ==
+        190);
+  CHECK(find_value(metrics, MetricId::power_limit_watts,
+                   metric_instance::power_limit::default_limit) == 225);
+  CHECK(find_value(metrics, MetricId::voltage, metric_instance::rail::core) == 0.75);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::core) == 1950);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::requested) == 2000);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::media) == 600);
+  CHECK(find_value(metrics, MetricId::clock_limit_mhz, metric_instance::clock::core) == 2450);
+  CHECK_FALSE(find_value(metrics, MetricId::power_watts, metric_instance::power_reading::board));
   for (const Metric& metric : metrics) CHECK(metric.source == Source::i915);
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("the power metric reports the time that it is averaged over") {
   machine.add_pci(arc_card(), {card0, render128});
   PlainReading reading;
   CHECK_FALSE(find_value(read_metrics(machine, reading), MetricId::power_watts,
-                         which::power_reading::board));
+                         metric_instance::power_reading::board));
   const Diagnostic* const missing = reading.find("difference of two readings of energy");
   REQUIRE(missing != nullptr);
   CHECK(missing->subject == subject::metrics);
@@ -144,7 +146,7 @@ TEST_CASE("the power metric reports the time that it is averaged over") {
   platform::sleep_ns(120 * platform::ns_per_ms);
   machine.tree().write(energy_file, "9000000\n");
   const auto metrics = read_metrics(machine);
-  REQUIRE(find_value(metrics, MetricId::power_watts, which::power_reading::board));
+  REQUIRE(find_value(metrics, MetricId::power_watts, metric_instance::power_reading::board));
   for (const Metric& metric : metrics) {
     if (metric.id != MetricId::power_watts) continue;
     CHECK(*metric.window_ns >= 120 * platform::ns_per_ms);
@@ -202,8 +204,8 @@ TEST_CASE("an older kernel reports one set of clocks and no throttle reasons") {
   REQUIRE(telemetry.reading.find("names no number of lanes") != nullptr);
   CHECK(telemetry.reading.find("names no number of lanes")->field == pcie_width);
   const auto metrics = read_metrics(machine);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::requested) == 350);
-  CHECK(find_value(metrics, MetricId::clock_limit_mhz, which::clock::core) == 1150);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::requested) == 350);
+  CHECK(find_value(metrics, MetricId::clock_limit_mhz, metric_instance::clock::core) == 1150);
 }
 
 TEST_CASE("load is that of the busiest engine, from the second reading on") {
@@ -252,9 +254,10 @@ TEST_CASE("a sensor that fails does not affect the others") {
   CHECK(diagnostic->field == temperature_celsius);
   PlainReading reading;
   const auto metrics = read_metrics(machine, reading);
-  CHECK_FALSE(find_value(metrics, MetricId::power_limit_watts, which::power_limit::current));
+  CHECK_FALSE(
+      find_value(metrics, MetricId::power_limit_watts, metric_instance::power_limit::current));
   CHECK(find_value(metrics, MetricId::fan_rpm, 1) == 1210);
-  CHECK_FALSE(find_value(metrics, MetricId::temperature, which::sensor::package));
+  CHECK_FALSE(find_value(metrics, MetricId::temperature, metric_instance::sensor::package));
   const Diagnostic* const missing = reading.find("temp1_input holds no number");
   REQUIRE(missing != nullptr);
   CHECK(missing->subject == subject::metrics);

@@ -117,9 +117,9 @@ TEST_CASE("recorded cards yield the values of their index") {
     CHECK(telemetry.core_clock_mhz == entry.number("act_freq_mhz"));
     std::vector<Metric> metrics;
     REQUIRE(machine.source().metrics(0, true, metrics, reading));
-    CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::requested) ==
+    CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::requested) ==
           doctest::Approx(static_cast<double>(entry.number("cur_freq_mhz"))));
-    CHECK(find_value(metrics, MetricId::clock_limit_mhz, which::clock::core) ==
+    CHECK(find_value(metrics, MetricId::clock_limit_mhz, metric_instance::clock::core) ==
           doctest::Approx(static_cast<double>(entry.number("max_freq_mhz"))));
     CHECK_FALSE(telemetry.power_watts);
     // Each link is 2.5 GT/s x1, to a switch that was not recorded.

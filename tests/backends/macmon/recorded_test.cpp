@@ -63,17 +63,17 @@ struct KnownKey {
   std::uint32_t instance;
 };
 constexpr KnownKey known_keys[] = {
-    {"/gpu_active_ratio", MetricId::engine_percent, which::engine::graphics},
-    {"/gpu_usage_ratio", MetricId::engine_percent, which::engine::graphics},
-    {"/gpu_scaled_ratio", MetricId::engine_percent, which::engine::graphics},
-    {"/gpu_usage/1", MetricId::engine_percent, which::engine::graphics},
-    {"/gpu_usage/0", MetricId::clock_mhz, which::clock::core},
-    {"/gpu_freq_mhz", MetricId::clock_mhz, which::clock::core},
-    {"/gpu_power", MetricId::power_watts, which::power_reading::average},
-    {"/all_power", MetricId::power_watts, which::power_reading::package},
-    {"/sys_power", MetricId::power_watts, which::power_reading::board},
-    {"/ram_power", MetricId::power_watts, which::power_reading::memory},
-    {"/temp/gpu_temp_avg", MetricId::temperature, which::sensor::core},
+    {"/gpu_active_ratio", MetricId::engine_percent, metric_instance::engine::graphics},
+    {"/gpu_usage_ratio", MetricId::engine_percent, metric_instance::engine::graphics},
+    {"/gpu_scaled_ratio", MetricId::engine_percent, metric_instance::engine::graphics},
+    {"/gpu_usage/1", MetricId::engine_percent, metric_instance::engine::graphics},
+    {"/gpu_usage/0", MetricId::clock_mhz, metric_instance::clock::core},
+    {"/gpu_freq_mhz", MetricId::clock_mhz, metric_instance::clock::core},
+    {"/gpu_power", MetricId::power_watts, metric_instance::power_reading::average},
+    {"/all_power", MetricId::power_watts, metric_instance::power_reading::package},
+    {"/sys_power", MetricId::power_watts, metric_instance::power_reading::board},
+    {"/ram_power", MetricId::power_watts, metric_instance::power_reading::memory},
+    {"/temp/gpu_temp_avg", MetricId::temperature, metric_instance::sensor::core},
     {"/fans/0/rpm", MetricId::fan_rpm, 1},
     {"/fans/1/rpm", MetricId::fan_rpm, 2},
 };

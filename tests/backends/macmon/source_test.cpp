@@ -99,7 +99,7 @@ TEST_CASE("macmon before 0.8: the weighted load is a lower bound") {
   CHECK(telemetry.notes == note::lower_bound);
   std::vector<Metric> all;
   REQUIRE(machine.source().metrics(0, false, all, reading));
-  const Metric* busy = find(all, MetricId::engine_percent, which::engine::graphics);
+  const Metric* busy = find(all, MetricId::engine_percent, metric_instance::engine::graphics);
   REQUIRE(busy != nullptr);
   CHECK(busy->value == 25.0);
   CHECK(busy->notes == note::lower_bound);
@@ -117,13 +117,13 @@ TEST_CASE("macmon: metrics are read with their instances") {
     const Metric* metric = find(all, id, instance);
     return metric != nullptr ? metric->value : std::nullopt;
   };
-  CHECK(value(MetricId::engine_percent, which::engine::graphics) == 75.0);
-  CHECK(value(MetricId::power_watts, which::power_reading::average) == 1.5);
-  CHECK(value(MetricId::power_watts, which::power_reading::package) == 4.5);
-  CHECK(value(MetricId::power_watts, which::power_reading::memory) == 0.5);
-  CHECK(value(MetricId::power_watts, which::power_reading::board) == 20.0);
-  CHECK(value(MetricId::temperature, which::sensor::core) == 52.5);
-  CHECK(value(MetricId::clock_mhz, which::clock::core) == 388.0);
+  CHECK(value(MetricId::engine_percent, metric_instance::engine::graphics) == 75.0);
+  CHECK(value(MetricId::power_watts, metric_instance::power_reading::average) == 1.5);
+  CHECK(value(MetricId::power_watts, metric_instance::power_reading::package) == 4.5);
+  CHECK(value(MetricId::power_watts, metric_instance::power_reading::memory) == 0.5);
+  CHECK(value(MetricId::power_watts, metric_instance::power_reading::board) == 20.0);
+  CHECK(value(MetricId::temperature, metric_instance::sensor::core) == 52.5);
+  CHECK(value(MetricId::clock_mhz, metric_instance::clock::core) == 388.0);
   CHECK(value(MetricId::fan_rpm, 1) == 2311.0);
 }
 

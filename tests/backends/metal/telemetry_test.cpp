@@ -195,14 +195,14 @@ TEST_CASE("metrics are read with their instances") {
     }
     return std::nullopt;
   };
-  CHECK(value(MetricId::engine_percent, which::engine::unknown) == 37.0);
-  CHECK(value(MetricId::engine_percent, which::engine::graphics) == 30.0);
-  CHECK(value(MetricId::engine_percent, which::engine::other) == 12.0);
-  CHECK(value(MetricId::temperature, which::sensor::core) == 53.25);
-  CHECK(value(MetricId::temperature, which::sensor::package) == 47.0);
-  CHECK(value(MetricId::power_watts, which::power_reading::average));
-  CHECK(value(MetricId::clock_mhz, which::clock::core) == 500.0);
-  CHECK(value(MetricId::clock_limit_mhz, which::clock::core) == 800.0);
+  CHECK(value(MetricId::engine_percent, metric_instance::engine::unknown) == 37.0);
+  CHECK(value(MetricId::engine_percent, metric_instance::engine::graphics) == 30.0);
+  CHECK(value(MetricId::engine_percent, metric_instance::engine::other) == 12.0);
+  CHECK(value(MetricId::temperature, metric_instance::sensor::core) == 53.25);
+  CHECK(value(MetricId::temperature, metric_instance::sensor::package) == 47.0);
+  CHECK(value(MetricId::power_watts, metric_instance::power_reading::average));
+  CHECK(value(MetricId::clock_mhz, metric_instance::clock::core) == 500.0);
+  CHECK(value(MetricId::clock_limit_mhz, metric_instance::clock::core) == 800.0);
   CHECK(all.size() == 8);
 }
 

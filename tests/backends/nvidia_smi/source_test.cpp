@@ -197,14 +197,15 @@ TEST_CASE("metrics come from the same start of the tool as everything else") {
       return metric.id == id && metric.instance == instance;
     });
   };
-  CHECK(has(MetricId::power_limit_watts, which::power_limit::max));
-  CHECK(has(MetricId::ecc_corrected, which::era::since_load));
-  CHECK_FALSE(has(MetricId::power_watts, which::power_reading::unknown));
+  CHECK(has(MetricId::power_limit_watts, metric_instance::power_limit::max));
+  CHECK(has(MetricId::ecc_corrected, metric_instance::era::since_load));
+  CHECK_FALSE(has(MetricId::power_watts, metric_instance::power_reading::unknown));
   CHECK(machine.starts().size() == 1);
   const Diagnostic* const diagnostic = reading.find(Status::permission);
   REQUIRE(diagnostic != nullptr);
   CHECK(diagnostic->subject == subject::metrics);
-  CHECK(diagnostic->field == missing_metric(MetricId::power_watts, which::power_reading::unknown));
+  CHECK(diagnostic->field ==
+        missing_metric(MetricId::power_watts, metric_instance::power_reading::unknown));
 }
 
 TEST_CASE("a GPU in MIG mode has a diagnostic that its instances are not listed") {

@@ -243,14 +243,16 @@ TEST_CASE("metrics: every column with a value is reported with its instance") {
     const Metric* const metric = metrics.find(id, instance);
     return metric == nullptr ? std::nullopt : metric->value;
   };
-  CHECK(value(MetricId::engine_percent, which::engine::unknown) == 64.0);
-  CHECK(value(MetricId::temperature, which::sensor::memory) == 88.0);
-  CHECK(value(MetricId::power_limit_watts, which::power_limit::max) == 350.0);
-  CHECK(value(MetricId::clock_mhz, which::clock::video) == 1965.0);
-  CHECK(value(MetricId::clock_limit_mhz, which::clock::memory) == 9001.0);
+  CHECK(value(MetricId::engine_percent, metric_instance::engine::unknown) == 64.0);
+  CHECK(value(MetricId::temperature, metric_instance::sensor::memory) == 88.0);
+  CHECK(value(MetricId::power_limit_watts, metric_instance::power_limit::max) == 350.0);
+  CHECK(value(MetricId::clock_mhz, metric_instance::clock::video) == 1965.0);
+  CHECK(value(MetricId::clock_limit_mhz, metric_instance::clock::memory) == 9001.0);
   CHECK(value(MetricId::fan_percent, 1) == 31.0);
-  const Metric* const since_load = metrics.find(MetricId::ecc_corrected, which::era::since_load);
-  const Metric* const lifetime = metrics.find(MetricId::ecc_uncorrected, which::era::lifetime);
+  const Metric* const since_load =
+      metrics.find(MetricId::ecc_corrected, metric_instance::era::since_load);
+  const Metric* const lifetime =
+      metrics.find(MetricId::ecc_uncorrected, metric_instance::era::lifetime);
   REQUIRE((since_load != nullptr && lifetime != nullptr));
   CHECK(since_load->count == 0u);
   CHECK_FALSE(since_load->value);
@@ -263,7 +265,7 @@ TEST_CASE("metrics: unsupported values are omitted, and unreadable ones have a r
       "clocks.current.sm [MHz], ecc.errors.corrected.volatile.total",
       "[Unknown Error], [N/A], [Insufficient Permissions], nonsense, 2520, -1");
   REQUIRE(metrics.all.size() == 1);
-  CHECK(metrics.all[0].instance == which::clock::sm);
+  CHECK(metrics.all[0].instance == metric_instance::clock::sm);
   using Refusal = std::pair<MetricId, Status>;
   const std::vector<Refusal> expected = {{MetricId::engine_percent, Status::backend},
                                          {MetricId::power_watts, Status::permission},

@@ -45,39 +45,41 @@ TEST_CASE("every metric is reported in its unit, with NVML as its source") {
   const MetricsReading metrics(machine);
   require_ok(metrics.outcome);
   CHECK(metrics.value(MetricId::engine_percent) == 64.0);
-  CHECK(metrics.value(MetricId::engine_percent, which::engine::memory) == 12.0);
-  CHECK(metrics.value(MetricId::engine_percent, which::engine::encode) == 7.0);
-  CHECK(metrics.find(MetricId::engine_percent, which::engine::encode)->window_ns == 167'000'000);
-  CHECK(metrics.value(MetricId::engine_percent, which::engine::decode) == 9.0);
-  CHECK(metrics.value(MetricId::temperature, which::sensor::core) == 45.0);
-  CHECK(metrics.value(MetricId::temperature, which::sensor::memory) == 61.0);
-  CHECK(metrics.value(MetricId::temperature_shutdown, which::sensor::core) == 97.0);
-  CHECK(metrics.value(MetricId::temperature_limit, which::sensor::core) == 94.0);
-  CHECK(metrics.value(MetricId::temperature_limit, which::sensor::memory) == 105.0);
+  CHECK(metrics.value(MetricId::engine_percent, metric_instance::engine::memory) == 12.0);
+  CHECK(metrics.value(MetricId::engine_percent, metric_instance::engine::encode) == 7.0);
+  CHECK(metrics.find(MetricId::engine_percent, metric_instance::engine::encode)->window_ns ==
+        167'000'000);
+  CHECK(metrics.value(MetricId::engine_percent, metric_instance::engine::decode) == 9.0);
+  CHECK(metrics.value(MetricId::temperature, metric_instance::sensor::core) == 45.0);
+  CHECK(metrics.value(MetricId::temperature, metric_instance::sensor::memory) == 61.0);
+  CHECK(metrics.value(MetricId::temperature_shutdown, metric_instance::sensor::core) == 97.0);
+  CHECK(metrics.value(MetricId::temperature_limit, metric_instance::sensor::core) == 94.0);
+  CHECK(metrics.value(MetricId::temperature_limit, metric_instance::sensor::memory) == 105.0);
   CHECK(*metrics.value(MetricId::power_watts) == 58.98);
-  CHECK(metrics.value(MetricId::power_watts, which::power_reading::instant) == 60.5);
-  CHECK(metrics.value(MetricId::power_limit_watts, which::power_limit::current) == 350.0);
-  CHECK(metrics.value(MetricId::power_limit_watts, which::power_limit::default_limit) == 400.0);
-  CHECK(metrics.value(MetricId::power_limit_watts, which::power_limit::min) == 100.0);
-  CHECK(metrics.value(MetricId::power_limit_watts, which::power_limit::max) == 450.0);
+  CHECK(metrics.value(MetricId::power_watts, metric_instance::power_reading::instant) == 60.5);
+  CHECK(metrics.value(MetricId::power_limit_watts, metric_instance::power_limit::current) == 350.0);
+  CHECK(metrics.value(MetricId::power_limit_watts, metric_instance::power_limit::default_limit) ==
+        400.0);
+  CHECK(metrics.value(MetricId::power_limit_watts, metric_instance::power_limit::min) == 100.0);
+  CHECK(metrics.value(MetricId::power_limit_watts, metric_instance::power_limit::max) == 450.0);
   CHECK(*metrics.value(MetricId::energy_joules) == 123456.789);
-  CHECK(metrics.value(MetricId::clock_mhz, which::clock::core) == 2520.0);
-  CHECK(metrics.value(MetricId::clock_mhz, which::clock::sm) == 2519.0);
-  CHECK(metrics.value(MetricId::clock_mhz, which::clock::memory) == 9001.0);
-  CHECK(metrics.value(MetricId::clock_limit_mhz, which::clock::video) == 2415.0);
+  CHECK(metrics.value(MetricId::clock_mhz, metric_instance::clock::core) == 2520.0);
+  CHECK(metrics.value(MetricId::clock_mhz, metric_instance::clock::sm) == 2519.0);
+  CHECK(metrics.value(MetricId::clock_mhz, metric_instance::clock::memory) == 9001.0);
+  CHECK(metrics.value(MetricId::clock_limit_mhz, metric_instance::clock::video) == 2415.0);
   CHECK(metrics.value(MetricId::fan_percent, 1) == 31.0);
   CHECK(metrics.value(MetricId::fan_percent, 2) == 33.0);
   CHECK(metrics.count(MetricId::pcie_replays) == 5);
   CHECK(metrics.count(MetricId::pcie_tx_bytes) == 7'000'000);
   CHECK(metrics.count(MetricId::pcie_rx_bytes) == 9'000'000);
   CHECK(metrics.find(MetricId::pcie_rx_bytes)->notes == 0);
-  CHECK(metrics.count(MetricId::ecc_corrected, which::era::since_load) == 1);
-  CHECK(metrics.count(MetricId::ecc_corrected, which::era::lifetime) == 20);
-  CHECK(metrics.count(MetricId::ecc_uncorrected, which::era::since_load) == 0);
-  CHECK(metrics.count(MetricId::ecc_uncorrected, which::era::lifetime) == 3);
-  CHECK(metrics.count(MetricId::rows_remapped, which::remapping::uncorrected) == 2);
-  CHECK(metrics.count(MetricId::rows_remapped, which::remapping::pending) == 1);
-  CHECK(metrics.count(MetricId::rows_remapped, which::remapping::failed) == 0);
+  CHECK(metrics.count(MetricId::ecc_corrected, metric_instance::era::since_load) == 1);
+  CHECK(metrics.count(MetricId::ecc_corrected, metric_instance::era::lifetime) == 20);
+  CHECK(metrics.count(MetricId::ecc_uncorrected, metric_instance::era::since_load) == 0);
+  CHECK(metrics.count(MetricId::ecc_uncorrected, metric_instance::era::lifetime) == 3);
+  CHECK(metrics.count(MetricId::rows_remapped, metric_instance::remapping::uncorrected) == 2);
+  CHECK(metrics.count(MetricId::rows_remapped, metric_instance::remapping::pending) == 1);
+  CHECK(metrics.count(MetricId::rows_remapped, metric_instance::remapping::failed) == 0);
   CHECK(metrics.count(MetricId::last_fault) == 79);
   CHECK(metrics.count(MetricId::throttle_ns, throttle::power) == 81'234'000'000);
   for (const Metric& metric : metrics.all) {
@@ -92,10 +94,10 @@ TEST_CASE("every metric is reported in its unit, with NVML as its source") {
 TEST_CASE("slow metrics are read only on request") {
   Machine machine(one_gpu(every_value));
   const MetricsReading fast(machine);
-  CHECK(!fast.find(MetricId::power_watts, which::power_reading::average));
+  CHECK(!fast.find(MetricId::power_watts, metric_instance::power_reading::average));
   CHECK(!fast.find(MetricId::link_rx_bytes));
   const MetricsReading slow(machine, true);
-  CHECK(slow.value(MetricId::power_watts, which::power_reading::average) == 59.0);
+  CHECK(slow.value(MetricId::power_watts, metric_instance::power_reading::average) == 59.0);
   CHECK(slow.count(MetricId::link_rx_bytes, 1) == 11 * kib);
   CHECK(slow.count(MetricId::link_tx_bytes, 2) == 10 * kib);
   CHECK(!slow.find(MetricId::link_tx_bytes, 3));
@@ -160,13 +162,13 @@ TEST_CASE("a failing field costs only itself") {
   values.replace(values.find(R"("186": 60500)"), 12, R"("186": {"error": "NO_PERMISSION"})");
   Machine machine(one_gpu(values));
   const MetricsReading metrics(machine);
-  CHECK(!metrics.find(MetricId::power_watts, which::power_reading::instant));
-  CHECK(metrics.value(MetricId::temperature, which::sensor::memory) == 61.0);
+  CHECK(!metrics.find(MetricId::power_watts, metric_instance::power_reading::instant));
+  CHECK(metrics.value(MetricId::temperature, metric_instance::sensor::memory) == 61.0);
   CHECK(metrics.count(MetricId::pcie_rx_bytes) == 9'000'000);
   REQUIRE(machine.reading.find_diagnostics().size() == 1);
   CHECK(machine.reading.find_diagnostics()[0].failure.code == Status::permission);
   CHECK(machine.reading.find_diagnostics()[0].field ==
-        missing_metric(MetricId::power_watts, which::power_reading::instant));
+        missing_metric(MetricId::power_watts, metric_instance::power_reading::instant));
 }
 
 // From 251 on drivers before and after 580.82 mean different things by the same number.
@@ -197,14 +199,14 @@ TEST_CASE("impossible values are dropped") {
     "power_limits_mw": {"min": 5, "max": 4}, "fields": {"82": 0, "186": 4294967295}, "fans": 5000)"));
   const MetricsReading metrics(machine);
   CHECK(!metrics.find(MetricId::engine_percent));
-  CHECK(metrics.value(MetricId::engine_percent, which::engine::memory) == 100.0);
+  CHECK(metrics.value(MetricId::engine_percent, metric_instance::engine::memory) == 100.0);
   CHECK(!metrics.find(MetricId::power_watts));
-  CHECK(!metrics.find(MetricId::power_watts, which::power_reading::instant));
+  CHECK(!metrics.find(MetricId::power_watts, metric_instance::power_reading::instant));
   CHECK(!metrics.find(MetricId::energy_joules));
-  CHECK(!metrics.find(MetricId::clock_mhz, which::clock::core));
-  CHECK(metrics.value(MetricId::clock_mhz, which::clock::sm) == 1.0);
-  CHECK(!metrics.find(MetricId::power_limit_watts, which::power_limit::min));
-  CHECK(!metrics.find(MetricId::temperature, which::sensor::memory));
+  CHECK(!metrics.find(MetricId::clock_mhz, metric_instance::clock::core));
+  CHECK(metrics.value(MetricId::clock_mhz, metric_instance::clock::sm) == 1.0);
+  CHECK(!metrics.find(MetricId::power_limit_watts, metric_instance::power_limit::min));
+  CHECK(!metrics.find(MetricId::temperature, metric_instance::sensor::memory));
   CHECK(!metrics.find(MetricId::fan_percent, 1));
 }
 
@@ -236,7 +238,7 @@ TEST_CASE("a lost card ends the reading at once") {
   Machine machine(one_gpu(every_value, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
                                               "result": "GPU_IS_LOST"}])"));
   const MetricsReading metrics(machine);
-  CHECK(metrics.value(MetricId::temperature, which::sensor::core) == 45.0);
+  CHECK(metrics.value(MetricId::temperature, metric_instance::sensor::core) == 45.0);
   CHECK(machine.driver.calls("nvmlDeviceGetClockInfo") == 0);
   bool is_reported = false;
   for (const Diagnostic& diagnostic : machine.reading.find_diagnostics(subject::metrics)) {

@@ -181,7 +181,7 @@ TEST_CASE("power of a shared rail is not the GPU's power but a metric of the pac
   CHECK(metrics[0].id == MetricId::clock_limit_mhz);
   CHECK(metrics[0].value == 1300.5);
   CHECK(metrics[4].id == MetricId::power_watts);
-  CHECK(metrics[4].instance == which::power_reading::package);
+  CHECK(metrics[4].instance == metric_instance::power_reading::package);
   CHECK(metrics[4].value == doctest::Approx(5.0 * 1.6));
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("load, clock and temperature are metrics; an odd value does not affect
   REQUIRE(source->metrics(0, false, metrics, reading));
   REQUIRE(metrics.size() == 5);
   CHECK(metrics[1].id == MetricId::engine_percent);
-  CHECK(metrics[1].instance == which::engine::graphics);
+  CHECK(metrics[1].instance == metric_instance::engine::graphics);
   CHECK(metrics[1].value == 42.3);
   CHECK(metrics[2].id == MetricId::clock_mhz);
   CHECK(metrics[2].value == 918);
@@ -209,8 +209,10 @@ TEST_CASE("load, clock and temperature are metrics; an odd value does not affect
   metrics.clear();
   REQUIRE(source->metrics(0, false, metrics, reading));
   CHECK(metrics.size() == 3);
-  CHECK(reading.find_diagnostic(missing_metric(MetricId::engine_percent, which::engine::graphics)));
-  CHECK(reading.find_diagnostic(missing_metric(MetricId::temperature, which::sensor::core)));
+  CHECK(reading.find_diagnostic(
+      missing_metric(MetricId::engine_percent, metric_instance::engine::graphics)));
+  CHECK(reading.find_diagnostic(
+      missing_metric(MetricId::temperature, metric_instance::sensor::core)));
 }
 
 TEST_CASE("the GPU's rail may be on the last channel") {

@@ -32,7 +32,7 @@ TEST_CASE("an instance of an engine names its number and type") {
   CHECK(instance->pid == 12U);
   CHECK(instance->adapter == 0x1A2B3);
   CHECK(instance->engine == 11U);
-  CHECK(instance->engine_kind == which::engine::decode);
+  CHECK(instance->engine_kind == metric_instance::engine::decode);
 }
 
 TEST_CASE("letters of either case and a number behind equal names are accepted") {
@@ -40,7 +40,7 @@ TEST_CASE("letters of either case and a number behind equal names are accepted")
       parse_instance("PID_7_LUID_0x00000000_0x0000d3f5_PHYS_0_ENG_0_ENGTYPE_3D#2");
   REQUIRE(instance);
   CHECK(instance->pid == 7U);
-  CHECK(instance->engine_kind == which::engine::graphics);
+  CHECK(instance->engine_kind == metric_instance::engine::graphics);
   CHECK(parse_instance("luid_0x0_0x1_phys_0#1"));
 }
 
@@ -57,19 +57,19 @@ TEST_CASE("an invalid instance name is rejected") {
 }
 
 TEST_CASE("engine types are recognized by the drivers' names for them") {
-  CHECK(find_engine_kind("3D") == which::engine::graphics);
-  CHECK(find_engine_kind("High Priority 3D") == which::engine::graphics);
-  CHECK(find_engine_kind("Graphics_1") == which::engine::graphics);
-  CHECK(find_engine_kind("Compute_0") == which::engine::compute);
-  CHECK(find_engine_kind("Cuda") == which::engine::compute);
-  CHECK(find_engine_kind("Copy") == which::engine::copy);
-  CHECK(find_engine_kind("VideoDecode") == which::engine::decode);
-  CHECK(find_engine_kind("Video Decode") == which::engine::decode);
-  CHECK(find_engine_kind("VideoEncode") == which::engine::encode);
-  CHECK(find_engine_kind("VideoProcessing") == which::engine::video);
-  CHECK(find_engine_kind("Video Codec 0") == which::engine::video);
-  CHECK(find_engine_kind("Security") == which::engine::other);
-  CHECK(find_engine_kind("") == which::engine::other);
+  CHECK(find_engine_kind("3D") == metric_instance::engine::graphics);
+  CHECK(find_engine_kind("High Priority 3D") == metric_instance::engine::graphics);
+  CHECK(find_engine_kind("Graphics_1") == metric_instance::engine::graphics);
+  CHECK(find_engine_kind("Compute_0") == metric_instance::engine::compute);
+  CHECK(find_engine_kind("Cuda") == metric_instance::engine::compute);
+  CHECK(find_engine_kind("Copy") == metric_instance::engine::copy);
+  CHECK(find_engine_kind("VideoDecode") == metric_instance::engine::decode);
+  CHECK(find_engine_kind("Video Decode") == metric_instance::engine::decode);
+  CHECK(find_engine_kind("VideoEncode") == metric_instance::engine::encode);
+  CHECK(find_engine_kind("VideoProcessing") == metric_instance::engine::video);
+  CHECK(find_engine_kind("Video Codec 0") == metric_instance::engine::video);
+  CHECK(find_engine_kind("Security") == metric_instance::engine::other);
+  CHECK(find_engine_kind("") == metric_instance::engine::other);
 }
 
 TEST_CASE("instance names of the predecessor's tests are parsed or rejected") {

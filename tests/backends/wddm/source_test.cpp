@@ -353,7 +353,7 @@ TEST_CASE("load is available from the second reading on") {
   REQUIRE(machine.source->metrics(0, false, metrics, machine.reading));
   REQUIRE(metrics.size() == 2);
   CHECK(metrics[0].id == MetricId::engine_percent);
-  CHECK(metrics[0].instance == which::engine::graphics);
+  CHECK(metrics[0].instance == metric_instance::engine::graphics);
   CHECK(metrics[0].value == 42.0);
   std::vector<Usage> rows;
   REQUIRE(machine.source->processes(0, rows, machine.reading));

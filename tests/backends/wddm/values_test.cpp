@@ -87,9 +87,9 @@ TEST_CASE("an engine's load is the sum of its processes, and a type's that of it
   };
   wddm::LoadReading loads;
   add_up_loads(rows, 0xA, loads);
-  CHECK(loads.adapter.percent[which::engine::graphics] == 55.0);
-  CHECK(loads.adapter.percent[which::engine::decode] == 10.0);
-  CHECK(!loads.adapter.percent[which::engine::copy]);
+  CHECK(loads.adapter.percent[metric_instance::engine::graphics] == 55.0);
+  CHECK(loads.adapter.percent[metric_instance::engine::decode] == 10.0);
+  CHECK(!loads.adapter.percent[metric_instance::engine::copy]);
   CHECK(loads.adapter.busiest_percent() == 55.0);
   REQUIRE(loads.processes.size() == 2);
   CHECK(loads.processes[0].pid == 1);

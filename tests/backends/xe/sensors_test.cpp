@@ -67,7 +67,8 @@ TEST_CASE("the power limit is the sustained one; without it a limit of bursts is
   CHECK(diagnostic->field == power_limit_watts);
   PlainReading reading;
   const auto metrics = read_metrics(machine, reading);
-  CHECK_FALSE(find_value(metrics, MetricId::power_limit_watts, which::power_limit::current));
+  CHECK_FALSE(
+      find_value(metrics, MetricId::power_limit_watts, metric_instance::power_limit::current));
   CHECK(reading.find("limit of bursts only") != nullptr);
 }
 
@@ -96,15 +97,16 @@ TEST_CASE("each sensor is a metric") {
   machine.tree().write(chip_folder + "temp4_input", "52000\n");
   machine.tree().write(chip_folder + "temp4_label", "vram_ch_1\n");
   const auto metrics = read_metrics(machine);
-  CHECK(find_value(metrics, MetricId::temperature, which::sensor::package) == 46);
-  CHECK(find_value(metrics, MetricId::temperature, which::sensor::memory) == 52);
-  CHECK_FALSE(find_value(metrics, MetricId::temperature, which::sensor::unknown));
+  CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::package) == 46);
+  CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::memory) == 52);
+  CHECK_FALSE(find_value(metrics, MetricId::temperature, metric_instance::sensor::unknown));
   CHECK(find_value(metrics, MetricId::fan_rpm, 1) == 0);
   CHECK(find_value(metrics, MetricId::fan_rpm, 2) == 418);
-  CHECK_FALSE(find_value(metrics, MetricId::energy_joules, which::power_reading::board));
-  CHECK(find_value(metrics, MetricId::energy_joules, which::power_reading::package) == 5);
-  CHECK(find_value(metrics, MetricId::power_limit_watts, which::power_limit::current) == 150);
-  CHECK(find_value(metrics, MetricId::voltage, which::rail::core) == 0.605);
+  CHECK_FALSE(find_value(metrics, MetricId::energy_joules, metric_instance::power_reading::board));
+  CHECK(find_value(metrics, MetricId::energy_joules, metric_instance::power_reading::package) == 5);
+  CHECK(find_value(metrics, MetricId::power_limit_watts, metric_instance::power_limit::current) ==
+        150);
+  CHECK(find_value(metrics, MetricId::voltage, metric_instance::rail::core) == 0.605);
 }
 
 TEST_CASE("the temperature at which the card shuts down is a metric of package and memory") {
@@ -117,16 +119,17 @@ TEST_CASE("the temperature at which the card shuts down is a metric of package a
   card.files["hwmon/hwmon4/temp6_emergency"] = "90000\n";
   machine.add_pci(card, {card0, render128});
   const auto metrics = read_metrics(machine);
-  CHECK(find_value(metrics, MetricId::temperature_shutdown, which::sensor::package) == 105);
+  CHECK(find_value(metrics, MetricId::temperature_shutdown, metric_instance::sensor::package) ==
+        105);
   // The first channel to become too hot shuts the card down. temp6 is the memory controller.
-  CHECK(find_value(metrics, MetricId::temperature_shutdown, which::sensor::memory) == 95);
-  CHECK(find_value(metrics, MetricId::temperature, which::sensor::memory) == 48);
+  CHECK(find_value(metrics, MetricId::temperature_shutdown, metric_instance::sensor::memory) == 95);
+  CHECK(find_value(metrics, MetricId::temperature, metric_instance::sensor::memory) == 48);
   machine.tree().write(chip_folder + "temp4_emergency", "hot\n");
   PlainReading reading;
   const auto rest = read_metrics(machine, reading);
-  CHECK_FALSE(find_value(rest, MetricId::temperature_shutdown, which::sensor::memory));
-  CHECK(find_value(rest, MetricId::temperature_shutdown, which::sensor::package) == 105);
-  CHECK(find_value(rest, MetricId::temperature, which::sensor::memory) == 48);
+  CHECK_FALSE(find_value(rest, MetricId::temperature_shutdown, metric_instance::sensor::memory));
+  CHECK(find_value(rest, MetricId::temperature_shutdown, metric_instance::sensor::package) == 105);
+  CHECK(find_value(rest, MetricId::temperature, metric_instance::sensor::memory) == 48);
   const Diagnostic* const diagnostic = reading.find("temp4_emergency holds no number");
   REQUIRE(diagnostic != nullptr);
   CHECK(diagnostic->field == missing_metric(MetricId::temperature_shutdown));
@@ -157,7 +160,7 @@ TEST_CASE("a card whose energy counters are 0 has neither energy nor power") {
   }
   PlainReading reading;
   CHECK_FALSE(find_value(read_metrics(machine, reading), MetricId::energy_joules,
-                         which::power_reading::package));
+                         metric_instance::power_reading::package));
   CHECK(reading.find("is always 0")->subject == subject::metrics);
 }
 
@@ -175,7 +178,7 @@ TEST_CASE("an energy counter that does not change yields no power") {
   CHECK(diagnostic->failure.reason == Reason::ambiguous);
   PlainReading reading;
   CHECK_FALSE(find_value(read_metrics(machine, reading), MetricId::power_watts,
-                         which::power_reading::package));
+                         metric_instance::power_reading::package));
   CHECK(reading.find("does not advance")->subject == subject::metrics);
   machine.tree().write(chip_folder + "energy2_input", "5600000\n");
   CHECK(read_telemetry(machine, power_watts).value.power_watts > 0);
@@ -190,11 +193,11 @@ TEST_CASE("power of the package is computed from two readings of energy") {
   const auto metrics = read_metrics(machine);
   for (const Metric& metric : metrics) {
     if (metric.id != MetricId::power_watts) continue;
-    CHECK(metric.instance == which::power_reading::package);
+    CHECK(metric.instance == metric_instance::power_reading::package);
     CHECK(*metric.window_ns >= 30 * platform::ns_per_ms);
     CHECK(*metric.value == doctest::Approx(6e8 / static_cast<double>(*metric.window_ns)));
   }
-  CHECK(find_value(metrics, MetricId::power_watts, which::power_reading::package));
+  CHECK(find_value(metrics, MetricId::power_watts, metric_instance::power_reading::package));
 }
 
 TEST_CASE("clocks and throttle reasons are read for every tile and media GT") {
@@ -209,10 +212,10 @@ TEST_CASE("clocks and throttle reasons are read for every tile and media GT") {
   CHECK(telemetry.value.core_clock_mhz == 2100u);
   CHECK(telemetry.value.throttle == 0u);
   const auto metrics = read_metrics(machine);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::core) == 2100);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::media) == 0);
-  CHECK(find_value(metrics, MetricId::clock_mhz, which::clock::requested) == 1200);
-  CHECK(find_value(metrics, MetricId::clock_limit_mhz, which::clock::media) == 2850);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::core) == 2100);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::media) == 0);
+  CHECK(find_value(metrics, MetricId::clock_mhz, metric_instance::clock::requested) == 1200);
+  CHECK(find_value(metrics, MetricId::clock_limit_mhz, metric_instance::clock::media) == 2850);
   const std::string folder = "sys/" + hmn_fake::pci_folder(slot_address) + "/tile0/";
   machine.tree().write(folder + "gt0/freq0/throttle/status", "1\n");
   CHECK(read_telemetry(machine, telemetry_field::throttle).value.throttle == throttle::other);

@@ -3,22 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include <fstream>
 #include <sstream>
 
 #include "open_watch.hpp"
+#include "selftest.hpp"
 
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) FAIL("no file ", path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 std::vector<std::string> split_words(const std::string& text) {
   std::istringstream stream(text);
@@ -35,9 +27,9 @@ TEST_CASE("fake_tree: a tree is removed with its object") {
     const hmn_fake::Tree tree;
     path = tree.root().string();
     tree.write("proc/a/b/c", "text");
-    CHECK(read_file(tree.path("proc/a/b/c")) == "text");
+    CHECK(selftest::read_file(tree.path("proc/a/b/c")) == "text");
     tree.write("proc/a/b/c", "");
-    CHECK(read_file(tree.path("proc/a/b/c")) == "");
+    CHECK(selftest::read_file(tree.path("proc/a/b/c")) == "");
   }
   CHECK_FALSE(fs::exists(path));
 }
@@ -73,11 +65,12 @@ TEST_CASE("fake_tree: a process has the files given for it") {
   process.pid_namespace = 4026531836;
   hmn_fake::add_process(tree, process);
   hmn_fake::set_self(tree, 77);
-  CHECK(read_file(tree.proc() + "/77/comm") == "trainer\n");
-  CHECK(split_words(read_file(tree.proc() + "/self/statm"))[1] == "10");
-  CHECK(read_file(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") != std::string::npos);
+  CHECK(selftest::read_file(tree.proc() + "/77/comm") == "trainer\n");
+  CHECK(split_words(selftest::read_file(tree.proc() + "/self/statm"))[1] == "10");
+  CHECK(selftest::read_file(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") !=
+        std::string::npos);
   CHECK(fs::read_symlink(tree.proc() + "/77/fd/3") == "/dev/nvidia-uvm");
-  CHECK(read_file(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
+  CHECK(selftest::read_file(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
   CHECK(fs::read_symlink(tree.proc() + "/77/ns/pid") == "pid:[4026531836]");
   CHECK_FALSE(fs::exists(tree.proc() + "/77/smaps_rollup"));
 }
@@ -93,12 +86,12 @@ TEST_CASE("fake_tree: a PCI device is reached through every link") {
   gpu.drm_nodes = {"card1", "renderD128"};
   hmn_fake::add_pci_device(tree, gpu);
   const auto path = tree.sys() + "/bus/pci/devices/0000:01:00.0";
-  CHECK(read_file(path + "/vendor") == "0x10de\n");
-  CHECK(read_file(path + "/device") == "0x26b9\n");
-  CHECK(read_file(path + "/class") == "0x030200\n");
-  CHECK(read_file(path + "/power/runtime_status") == "suspended\n");
+  CHECK(selftest::read_file(path + "/vendor") == "0x10de\n");
+  CHECK(selftest::read_file(path + "/device") == "0x26b9\n");
+  CHECK(selftest::read_file(path + "/class") == "0x030200\n");
+  CHECK(selftest::read_file(path + "/power/runtime_status") == "suspended\n");
   CHECK(fs::canonical(path + "/driver").filename() == "nvidia");
-  CHECK(read_file(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
+  CHECK(selftest::read_file(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
   CHECK(fs::canonical(tree.sys() + "/class/drm/card1/device") == fs::canonical(path));
 }
 
@@ -112,13 +105,15 @@ TEST_CASE("fake_tree: system files have the values given for them") {
   hmn_fake::set_mountinfo(tree, "self", {{"/", "/sys/fs/cgroup", "cgroup2", "", "rw,nsdelegate"}});
   hmn_fake::set_cgroup_v2(tree, "/user.slice/a", {{"memory.max", "max\n"}});
   hmn_fake::set_cgroup_v1(tree, "memory", "docker/x", {{"memory.limit_in_bytes", "4096\n"}});
-  CHECK(read_file(tree.proc() + "/meminfo") ==
+  CHECK(selftest::read_file(tree.proc() + "/meminfo") ==
         "MemTotal:         131072 kB\nHugePages_Total:        0\n");
-  CHECK(read_file(tree.proc() + "/stat").find("\nbtime 1700000000\n") != std::string::npos);
-  CHECK(read_file(tree.proc() + "/self/mountinfo").find(" - cgroup2 cgroup2 rw,nsdelegate\n") !=
+  CHECK(selftest::read_file(tree.proc() + "/stat").find("\nbtime 1700000000\n") !=
         std::string::npos);
-  CHECK(read_file(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
-  CHECK(read_file(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") == "4096\n");
+  CHECK(selftest::read_file(tree.proc() + "/self/mountinfo")
+            .find(" - cgroup2 cgroup2 rw,nsdelegate\n") != std::string::npos);
+  CHECK(selftest::read_file(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
+  CHECK(selftest::read_file(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") ==
+        "4096\n");
 }
 
 TEST_CASE("fake_tree: opening a file is noticed") {
@@ -129,7 +124,8 @@ TEST_CASE("fake_tree: opening a file is noticed") {
   const auto folder = tree.proc() + "/driver/nvidia/gpus/0000:01:00.0";
   hmn_fake::OpenWatch watch(folder);
   CHECK(watch.opened_names().empty());
-  CHECK(read_file(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
+  CHECK(selftest::read_file(folder + "/information").find("Device Minor: \t 0\n") !=
+        std::string::npos);
   CHECK(watch.opened_names() == std::vector<std::string>{"information"});
   CHECK(watch.opened_names().empty());
 }

@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -28,13 +27,6 @@ Row split_cells(const std::string& line) {
     position = end + 2;
   }
   return cells;
-}
-
-std::string read_corpus_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 std::vector<Row> split_rows(const std::string& text) {
@@ -110,7 +102,7 @@ unsigned replay(const std::string& ending, bool apps) {
   for (const auto& entry : fs::directory_iterator(HMN_CORPUS_DIR "/nvidia-smi-csv")) {
     if (!entry.path().filename().string().ends_with(ending)) continue;
     CAPTURE(entry.path().filename().string());
-    const auto text = read_corpus_file(entry.path());
+    const auto text = selftest::read_file(entry.path());
     const auto table = split_rows(text);
     const hmn_fake::Tree tree;
     fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
@@ -136,7 +128,7 @@ TEST_CASE("nvidia_smi_corpus: recorded answers are reproduced byte for byte") {
 TEST_CASE("nvidia_smi_corpus: an unknown field is rejected with the recorded message") {
   const char* path = HMN_CORPUS_DIR "/nvidia-smi-errors/field-not-valid.txt";
   if (selftest::is_absent(suite, path)) return;
-  const auto recorded = read_corpus_file(path);
+  const auto recorded = selftest::read_file(path);
   const hmn_fake::Tree tree;
   fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
   tree.write("nvidia-smi.json", R"({"gpus": [{}]})");

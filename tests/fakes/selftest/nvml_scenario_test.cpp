@@ -2,11 +2,10 @@
 #include <malloc.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 #include "fake_tree.hpp"
 #include "loaded_nvml.hpp"
+#include "selftest.hpp"
 
 using namespace fake_nvml;
 using selftest::LoadedNvml;
@@ -26,13 +25,6 @@ unsigned read_count(const LoadedNvml& nvml) {
   unsigned count = 0;
   REQUIRE(nvml("nvmlDeviceGetCount_v2", &count) == success);
   return count;
-}
-
-std::string read_scenario_file(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 }  // namespace
@@ -117,7 +109,7 @@ TEST_CASE("nvml_scenario: calls are counted by symbol and device, and logged") {
       nvml.find_function<unsigned long long(const char*, unsigned)>("fake_nvml_device_calls");
   CHECK(count_device_calls("nvmlDeviceGetPowerUsage", 1U) == 1);
   CHECK(count_device_calls("nvmlDeviceGetPowerUsage", 0U) == 0);
-  CHECK(read_scenario_file(tree.path("calls.log")) ==
+  CHECK(selftest::read_file(tree.path("calls.log")) ==
         "nvmlInit_v2 - 0\n"
         "nvmlDeviceGetHandleByIndex_v2 1 0\n"
         "nvmlDeviceGetMinorNumber 1 0\n"

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace selftest {
 namespace {
@@ -19,6 +21,14 @@ bool is_absent(const char* suite, const std::string& path) {
   std::printf("skipped: %s: no %s\n", suite, path.c_str());
   was_skipped = true;
   return true;
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) FAIL("no file ", path.string());
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 }  // namespace selftest

@@ -129,7 +129,7 @@ hmn::Pool make_pool() {
 // A reading with every field, and a count with as few as possible.
 std::vector<hmn::Metric> make_metrics() {
   hmn::Metric full = hmn::make_value_metric(hmn::Source::drm, hmn::MetricId::temperature,
-                                            hmn::which::sensor::hotspot, 80.125);
+                                            hmn::metric_instance::sensor::hotspot, 80.125);
   full.notes = hmn::note::estimated;
   full.window_ns = 802;
   full.device_index = 601;

@@ -209,8 +209,8 @@ TEST_CASE("0 is dropped where a driver writes it for an unknown value") {
     CHECK(!keeps_metric(MetricId::temperature_limit, 0, 1, source));
     CHECK(!keeps_metric(MetricId::clock_limit_mhz, 0, 1, source));
     CHECK(!keeps_metric(MetricId::voltage, 0, 1, source));
-    CHECK(!keeps_metric(MetricId::power_limit_watts, 0, which::power_limit::max, source));
-    CHECK(keeps_metric(MetricId::power_limit_watts, 0, which::power_limit::min, source));
+    CHECK(!keeps_metric(MetricId::power_limit_watts, 0, metric_instance::power_limit::max, source));
+    CHECK(keeps_metric(MetricId::power_limit_watts, 0, metric_instance::power_limit::min, source));
   }
   for (const Source source : {Source::nvml, Source::nvidia_smi}) {
     CHECK(!keeps(&Telemetry::core_clock_mhz, 0, source));
@@ -289,12 +289,14 @@ TEST_CASE("remapped rows are two counts and two flags") {
     drop_implausible(metrics, drops);
     return !metrics.empty();
   };
-  for (const auto number : {which::remapping::corrected, which::remapping::uncorrected}) {
+  for (const auto number :
+       {metric_instance::remapping::corrected, metric_instance::remapping::uncorrected}) {
     CHECK(keeps_row(number, 0));
     CHECK(keeps_row(number, 512));
     CHECK(!keeps_row(number, UINT32_MAX));
   }
-  for (const auto flag : {which::remapping::pending, which::remapping::failed}) {
+  for (const auto flag :
+       {metric_instance::remapping::pending, metric_instance::remapping::failed}) {
     CHECK(keeps_row(flag, 0));
     CHECK(keeps_row(flag, 1));
     CHECK(!keeps_row(flag, 2));
@@ -369,14 +371,15 @@ TEST_CASE("energy counters of a device are judged separately") {
   EnergyHistory history{};
   constexpr std::uint64_t second = 1'000'000'000;
   for (const double joules : {1000.0, 1100.0}) {
-    std::vector<Metric> metrics{make_value_metric(Source::xe, MetricId::energy_joules,
-                                                  which::power_reading::package, joules),
-                                make_value_metric(Source::xe, MetricId::energy_joules,
-                                                  which::power_reading::board, 1e6 - joules)};
+    std::vector<Metric> metrics{
+        make_value_metric(Source::xe, MetricId::energy_joules,
+                          metric_instance::power_reading::package, joules),
+        make_value_metric(Source::xe, MetricId::energy_joules,
+                          metric_instance::power_reading::board, 1e6 - joules)};
     Drops drops;
     drop_jumps(metrics, history, joules == 1000 ? second : 2 * second, drops);
     CHECK(metrics.size() == (joules == 1000 ? 2 : 1));
-    CHECK(metrics[0].instance == which::power_reading::package);
+    CHECK(metrics[0].instance == metric_instance::power_reading::package);
   }
 }
 

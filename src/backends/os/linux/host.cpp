@@ -174,7 +174,6 @@ using procfs::Amount;
 using procfs::Meminfo;
 using procfs::parse_meminfo;
 using procfs::parse_stall;
-using procfs::ProcPath;
 
 // Sum of the zones' low watermarks: a quarter above the minimum (mm/page_alloc.c).
 std::uint64_t read_low_watermark(const std::string& proc_root) {
@@ -234,11 +233,8 @@ Result<void> SystemReader::read(SystemMemory& memory) {
   return {};
 }
 
-using procfs::append_container;
-using procfs::Container;
 using procfs::find_container;
 using procfs::parse_statm;
-using procfs::PidName;
 
 class LinuxHost final : public HostSource {
  public:

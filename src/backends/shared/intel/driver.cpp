@@ -103,13 +103,13 @@ std::uint32_t find_instance(const ChipReading& reading) noexcept {
       return reading.number;
     case Quantity::temperature:
     case Quantity::shutdown:
-      return reading.location == SensorLocation::memory ? which::sensor::memory
-                                                        : which::sensor::package;
+      return reading.location == SensorLocation::memory ? metric_instance::sensor::memory
+                                                        : metric_instance::sensor::package;
     case Quantity::voltage:
-      return which::rail::core;
+      return metric_instance::rail::core;
     default:
-      return reading.location == SensorLocation::package ? which::power_reading::package
-                                                         : which::power_reading::board;
+      return reading.location == SensorLocation::package ? metric_instance::power_reading::package
+                                                         : metric_instance::power_reading::board;
   }
 }
 
@@ -179,11 +179,12 @@ class MetricCollector {
     metrics_.push_back(make_value_metric(source_, id, instance, static_cast<double>(mhz.value)));
   }
   void add_clocks(const Gt& gt) {
-    const auto instance = gt.is_media ? which::clock::media : which::clock::core;
+    const auto instance =
+        gt.is_media ? metric_instance::clock::media : metric_instance::clock::core;
     add_clock(gt, gt.files->actual, MetricId::clock_mhz, instance);
     add_clock(gt, gt.files->highest, MetricId::clock_limit_mhz, instance);
     if (!gt.is_media) {
-      add_clock(gt, gt.files->requested, MetricId::clock_mhz, which::clock::requested);
+      add_clock(gt, gt.files->requested, MetricId::clock_mhz, metric_instance::clock::requested);
     }
   }
 
@@ -390,14 +391,14 @@ void IntelDriver::metrics(drm::Visit& visit, bool, std::vector<Metric>& metrics)
   for (const ChipReading& reading : chip.all()) {
     if (is_reported(chip, reading)) add_reading(reading, traits_.source, metrics);
   }
-  add_limit(chip, Quantity::limit, which::power_limit::current, traits_.source, metrics);
+  add_limit(chip, Quantity::limit, metric_instance::power_limit::current, traits_.source, metrics);
   if (const auto reason = chip.explain_missing_limit();
       !reason.empty() && !chip.limit(Quantity::limit)) {
     collector.report_missing(missing_metric(MetricId::power_limit_watts),
                              fail(Status::unsupported, {reason}));
   }
-  add_limit(chip, Quantity::default_limit, which::power_limit::default_limit, traits_.source,
-            metrics);
+  add_limit(chip, Quantity::default_limit, metric_instance::power_limit::default_limit,
+            traits_.source, metrics);
   if (const ChipReading* const energy = chip.energy(); energy != nullptr) {
     if (const auto average = measure_power(card, *energy)) {
       metrics.push_back(make_value_metric(traits_.source, MetricId::power_watts,

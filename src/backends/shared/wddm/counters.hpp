@@ -54,7 +54,7 @@ struct ProcessMemory {
 };
 
 // Several engines may be of one kind: the busiest counts.
-inline constexpr std::size_t engine_kinds = 9;  // which::engine
+inline constexpr std::size_t engine_kinds = 9;  // metric_instance::engine
 struct AdapterLoad {
   std::array<std::optional<double>, engine_kinds> percent;
 

@@ -58,10 +58,6 @@ std::string identify_file(const std::string& target) {
   return find_real_path(folder.c_str()).value_or(folder) + '/' + path.substr(slash + 1);
 }
 
-Failure read_failure(const std::string& path, const char* reason) {
-  return make_failure(fmt::format("\"{}\": {}", path, reason));
-}
-
 constexpr unsigned max_names = 100;
 
 bool write_all(int file, std::string_view text) {
@@ -236,11 +232,11 @@ std::vector<std::string> list_folder(const std::string& path) {
 Expected<InputFile> InputFile::open(const std::string& path) {
   // Without O_NONBLOCK a pipe would block the caller until another process writes.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) return read_failure(path, std::strerror(errno));
+  if (descriptor < 0) return make_file_failure(path, std::strerror(errno));
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return read_failure(path, "is not a regular file");
+    return make_file_failure(path, "is not a regular file");
   }
   return InputFile(path, descriptor, static_cast<std::uint64_t>(status.st_size));
 }
@@ -258,9 +254,9 @@ Expected<std::string> InputFile::beginning(std::uint64_t max_bytes) const {
     if (count > 0)
       done += static_cast<std::size_t>(count);
     else if (count == 0)
-      return read_failure(path_, "became shorter while it was read");
+      return make_file_failure(path_, "became shorter while it was read");
     else if (errno != EINTR)
-      return read_failure(path_, std::strerror(errno));
+      return make_file_failure(path_, std::strerror(errno));
   }
   return bytes;
 }

@@ -37,10 +37,6 @@ struct CloseSearch {
 
 constexpr std::uint64_t max_read_bytes = 1 << 26;  // ReadFile counts in 32 bits
 
-Failure read_failure(const std::string& path, const std::string& reason) {
-  return make_failure(fmt::format("\"{}\": {}", path, reason));
-}
-
 HANDLE input_handle(std::intptr_t file) {
   return reinterpret_cast<HANDLE>(file);
 }
@@ -212,11 +208,11 @@ Expected<InputFile> InputFile::open(const std::string& path) {
   platform::Handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
                                     FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
                                     FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (!file) return read_failure(path, last_error_text());
+  if (!file) return make_file_failure(path, last_error_text());
   LARGE_INTEGER size{};
   // Reject pipes and devices (CON, NUL), which are not FILE_TYPE_DISK.
   if (GetFileType(file.get()) != FILE_TYPE_DISK || GetFileSizeEx(file.get(), &size) == 0)
-    return read_failure(path, "is not a regular file");
+    return make_file_failure(path, "is not a regular file");
   return InputFile(path, reinterpret_cast<std::intptr_t>(file.release()),
                    static_cast<std::uint64_t>(size.QuadPart));
 }
@@ -236,8 +232,8 @@ Expected<std::string> InputFile::beginning(std::uint64_t max_bytes) const {
     DWORD read_count = 0;
     if (ReadFile(input_handle(file_), bytes.data() + done, count, &read_count, &overlapped) == 0 &&
         GetLastError() != ERROR_HANDLE_EOF)
-      return read_failure(path_, last_error_text());
-    if (read_count == 0) return read_failure(path_, "became shorter while it was read");
+      return make_file_failure(path_, last_error_text());
+    if (read_count == 0) return make_file_failure(path_, "became shorter while it was read");
     done += read_count;
   }
   return bytes;

@@ -72,7 +72,7 @@ void copy_peak(const Peak& peak, hmn_peak& out) {
 }
 
 Failure no_such_device(std::uint32_t index) {
-  return make_failure(Status::no_device, {"no snapshot of the sampler has had a device ", index});
+  return make_failure(Status::no_device, {"no snapshot of the sampler contains device ", index});
 }
 
 Failure no_values_yet() {

@@ -94,10 +94,10 @@ Result<void> read_request(const hmn_snapshot_options* input, hmn_flags default_c
   }
   if (Result<void> ok = check_reserved(options.reserved0); !ok) return ok;
   request.collect = options.collect != 0 ? options.collect : default_collect;
-  request.slow = (options.flags & HMN_SNAPSHOT_SLOW) != 0;
-  request.quick = (options.flags & HMN_SNAPSHOT_QUICK) != 0;
-  request.parts = (options.flags & HMN_SNAPSHOT_PARTS) != 0;
-  if (request.slow && request.quick) {
+  request.includes_slow = (options.flags & HMN_SNAPSHOT_SLOW) != 0;
+  request.is_quick = (options.flags & HMN_SNAPSHOT_QUICK) != 0;
+  request.includes_parts = (options.flags & HMN_SNAPSHOT_PARTS) != 0;
+  if (request.includes_slow && request.is_quick) {
     return make_failure(Status::argument, "flags: a snapshot is either slow or quick");
   }
   if (options.deadline_ns != 0) {

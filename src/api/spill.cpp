@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t max_episode_capacity = 65536;
 
-Result<void> read_thresholds(const hmn_spill_options* input, SpillThresholds& thresholds) {
+Result<void> read_thresholds(const hmn_spill_options* input, SpillSettings& thresholds) {
   hmn_spill_options options{};
   if (Result<void> ok = read_input(input, options); !ok) return ok;
   if (Result<void> ok = check_flags(options.flags); !ok) return ok;
@@ -135,7 +135,7 @@ hmn_status hmn_spill_create(hmn_context* context, uint32_t device_index,
       if (Result<void> ok = check_context(context); !ok) return ok;
     }
     if (out == nullptr) return null_argument("out is NULL");
-    SpillThresholds thresholds;
+    SpillSettings thresholds;
     if (Result<void> ok = read_thresholds(options, thresholds); !ok) return ok;
     *out = make_handle(std::make_unique<Spill>(
         context != nullptr ? get_shared_context(context) : nullptr, device_index, thresholds));

@@ -72,12 +72,12 @@ void SourceCache::finish(SourceCache& fresh) noexcept {
 
 bool is_answered(const DeviceCache& device, const Plan& plan, std::uint64_t since_ns) noexcept {
   const auto is_attempted = [&](const auto& part) {
-    return part.attempt_ns >= since_ns && (plan.quick || !part.is_quick);
+    return part.attempt_ns >= since_ns && (plan.is_quick || !part.is_quick);
   };
   const bool has_telemetry =
       is_attempted(device.telemetry) && (plan.telemetry & ~device.telemetry_fields) == 0;
   const bool has_process = is_attempted(device.process) && device.process.value.pid == plan.pid;
-  const bool has_metrics = is_attempted(device.metrics) && (device.has_slow_metrics || !plan.slow);
+  const bool has_metrics = is_attempted(device.metrics) && (device.has_slow_metrics || !plan.includes_slow);
   return (!plan.pools || is_attempted(device.pools)) && (!plan.self || is_attempted(device.self)) &&
          (!plan.processes || is_attempted(device.processes)) && (plan.pid == 0 || has_process) &&
          (plan.telemetry == 0 || has_telemetry) && (!plan.metrics || has_metrics);

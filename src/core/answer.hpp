@@ -19,8 +19,8 @@ struct Plan {
   bool self = false;
   bool processes = false;
   bool metrics = false;
-  bool slow = false;   // includes slow metrics
-  bool quick = false;  // leaves out what a driver takes milliseconds for
+  bool includes_slow = false;   // includes slow metrics
+  bool is_quick = false;  // leaves out what a driver takes milliseconds for
   std::optional<Source> source_to_describe;
   FieldSet telemetry = 0;  // telemetry_field bits
   std::uint32_t pid = 0;   // reads this process alone, by process(); 0: none
@@ -174,7 +174,7 @@ inline bool is_late(const Failure& failure) noexcept {
 // an earlier one, marked stale, in place of a late or suspended answer. Fails with the reason for
 // its absence.
 template <class T>
-Result<void> read_part(const CachedValue<T>& part, const Freshness& freshness, const Limits& limits,
+Result<void> copy_part(const CachedValue<T>& part, const Freshness& freshness, const Limits& limits,
                        Source source, T& out) {
   const bool was_attempted = part.attempt_ns >= freshness.since_ns;
   const bool is_fresh = was_attempted && part.read_ns != 0 && !part.failure;

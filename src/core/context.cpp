@@ -268,7 +268,7 @@ bool Context::may_serve(Worker& worker, std::optional<std::uint32_t> index) {
     const std::lock_guard lock(table_mutex_);
     if (table_.count() != 0) return table_.has_listed(worker.id());
   }
-  return worker.may_have_source();
+  return worker.may_be_present();
 }
 
 Plan Context::adapt_plan(const Worker& worker, Plan plan, std::optional<std::uint32_t> index) {

@@ -44,9 +44,9 @@ struct SnapshotRequest {
   std::uint32_t postponed = 0;  // subjects left to a later request
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
-  bool slow = false;                         // includes slow metrics
-  bool quick = false;                        // leaves out what a driver takes milliseconds for
-  bool parts = false;                        // lists the parts of pools, too
+  bool includes_slow = false;                         // includes slow metrics
+  bool is_quick = false;                        // leaves out what a driver takes milliseconds for
+  bool includes_parts = false;                        // lists the parts of pools, too
   bool skips_host_details = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
   ProcessTextCache* texts = nullptr;         // of a sampler, which reads them less often
@@ -175,11 +175,11 @@ class Context {
   // Reads from nvidia-smi what NVML failed to read. Called after all sources. Fails only if the
   // context was cancelled.
   using AnswerVisitor = FunctionRef<void(const SourceCache& cache)>;
-  Result<void> complete_from_tool(std::span<MergedDevice> devices, const Plan& plan,
+  Result<void> complete_from_nvidia_smi(std::span<MergedDevice> devices, const Plan& plan,
                                   Deadline& deadline, AnswerVisitor visit_answer);
-  void complete_from_tool(MergedDevice& device, const Plan& plan, const SourceCache& cache,
+  void complete_from_nvidia_smi(MergedDevice& device, const Plan& plan, const SourceCache& cache,
                           const Freshness& freshness);
-  [[nodiscard]] std::uint32_t find_remaining(const MergedDevice& device, const Plan& plan);
+  [[nodiscard]] std::uint32_t find_remaining_subjects(const MergedDevice& device, const Plan& plan);
   // Sets the limits and the usable memory of a device's pools, or only of those of one kind.
   void set_usable(MergedDevice& device, std::optional<PoolKind> kind = {});
 

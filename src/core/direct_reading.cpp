@@ -59,7 +59,7 @@ Result<void> Context::read_device(std::uint32_t index, std::uint32_t subject_bit
   };
   const Result<Refusals> refusals = query_sources(plan, index, deadline, visit);
   if (!refusals) return refusals.failure();
-  if (Result<void> ok = complete_from_tool({&device, 1}, plan, deadline, [](auto&&) {}); !ok)
+  if (Result<void> ok = complete_from_nvidia_smi({&device, 1}, plan, deadline, [](auto&&) {}); !ok)
     return ok;
   if ((device.served_subjects & subject_bit) != 0) {
     complete_ages(device, platform::continuous_ns());
@@ -118,7 +118,7 @@ Result<std::uint64_t> Context::usable(std::uint32_t index) {
 Result<Telemetry> Context::telemetry(std::uint32_t index, FieldSet fields) {
   Plan plan = make_plan();
   plan.telemetry = fields != 0 ? fields : telemetry_field::all;
-  plan.quick = fields == 0;
+  plan.is_quick = fields == 0;
   MergedDevice device;
   if (Result<void> ok = read_device(index, subject::telemetry, plan, {}, device); !ok)
     return ok.failure();
@@ -148,15 +148,15 @@ Result<Metric> Context::metric(std::uint32_t index, MetricId id, std::uint32_t i
                                                     device.identity.source,
                                                     {},
                                                     "not supported by this device or driver"};
-    if (plan.slow || failure.code != Status::unsupported) return failure;
-    plan.slow = true;
+    if (plan.includes_slow || failure.code != Status::unsupported) return failure;
+    plan.includes_slow = true;
   }
 }
 
 Result<Usage> Context::process(std::uint32_t index, std::uint32_t pid, FieldSet fields) {
   Plan plan = make_plan();
   plan.pid = pid;
-  plan.quick = (fields & usage_field::busy_percent) == 0;
+  plan.is_quick = (fields & usage_field::busy_percent) == 0;
   MergedDevice device;
   if (Result<void> ok = read_device(index, subject::processes, plan, {}, device); !ok)
     return ok.failure();

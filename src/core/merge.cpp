@@ -24,7 +24,7 @@ bool copy_if_known(T& target, const T& source) {
 template <class T>
 bool read_subject(MergedDevice& device, std::uint32_t subject_bit, const CachedValue<T>& part,
                   Source source, const Freshness& freshness, const Limits& limits, T& out) {
-  Result<void> ok = read_part(part, freshness, limits, source, out);
+  Result<void> ok = copy_part(part, freshness, limits, source, out);
   if (ok) {
     device.served_subjects |= subject_bit;
     return true;

@@ -134,7 +134,7 @@ void add(MergedDevice& device, const DeviceCache& answer, const Plan& plan, std:
          const Freshness& freshness, const Limits& limits) {
   const auto read_if_missing = [&](std::uint32_t subjects, const auto& part, auto& out) {
     return (missing & subjects) != 0 &&
-           read_part(part, freshness, limits, answer.identity.source, out);
+           copy_part(part, freshness, limits, answer.identity.source, out);
   };
   hmn::PoolList pools;
   if (read_if_missing(subject::pools, answer.pools, pools)) add_pools(device, pools);
@@ -182,7 +182,7 @@ std::uint32_t find_final_subjects(const SourceCache& cache, const DeviceCache* a
 }  // namespace
 
 // Returns the subjects of the plan that are to be read from nvidia-smi.
-std::uint32_t Context::find_remaining(const MergedDevice& device, const Plan& plan) {
+std::uint32_t Context::find_remaining_subjects(const MergedDevice& device, const Plan& plan) {
   const Device& identity = device.identity;
   const bool is_fallback = (nvidia_smi_->fallback_for() & source_bit(identity.source)) != 0;
   if (!is_fallback || identity.state != State::ready || identity.is_partition) return 0;
@@ -192,16 +192,16 @@ std::uint32_t Context::find_remaining(const MergedDevice& device, const Plan& pl
   return missing & ~table_.unobtainable(identity.index);
 }
 
-void Context::complete_from_tool(MergedDevice& device, const Plan& plan, const SourceCache& cache,
+void Context::complete_from_nvidia_smi(MergedDevice& device, const Plan& plan, const SourceCache& cache,
                                  const Freshness& freshness) {
-  const std::uint32_t missing = find_remaining(device, plan);
+  const std::uint32_t missing = find_remaining_subjects(device, plan);
   if (missing == 0) return;
   const auto match = std::ranges::find_if(cache.devices, [&](const DeviceCache& entry) {
     return entry.is_listed && is_same(entry.identity, device.identity);
   });
   const DeviceCache* const answer = match != cache.devices.end() ? &*match : nullptr;
   if (answer != nullptr) add(device, *answer, plan, missing, freshness, limits_);
-  const std::uint32_t left = find_remaining(device, plan);
+  const std::uint32_t left = find_remaining_subjects(device, plan);
   device.fallback_subjects |= missing & ~left;
   if (freshness.is_late) return;
   const std::uint32_t unobtainable = left & find_final_subjects(cache, answer, freshness);
@@ -209,11 +209,11 @@ void Context::complete_from_tool(MergedDevice& device, const Plan& plan, const S
   table_.unobtainable(device.identity.index) |= unobtainable;
 }
 
-Result<void> Context::complete_from_tool(std::span<MergedDevice> devices, const Plan& plan,
+Result<void> Context::complete_from_nvidia_smi(std::span<MergedDevice> devices, const Plan& plan,
                                          Deadline& deadline, AnswerVisitor visit_answer) {
   if (nvidia_smi_ == nullptr) return {};
   std::uint32_t missing = 0;
-  for (const MergedDevice& device : devices) missing |= find_remaining(device, plan);
+  for (const MergedDevice& device : devices) missing |= find_remaining_subjects(device, plan);
   if (missing == 0 || (suspended_sources_ & nvidia_smi_->fallback_for()) != 0) return {};
   // Reads all devices and all values, which costs no more than one.
   Plan tool_plan = make_plan();
@@ -225,7 +225,7 @@ Result<void> Context::complete_from_tool(std::span<MergedDevice> devices, const 
   const auto visit = [&](const SourceCache& cache, const Freshness& freshness) {
     if (!freshness.is_late) visit_answer(cache);
     if (cache.refusal && !is_late(*cache.refusal)) return;
-    for (MergedDevice& device : devices) complete_from_tool(device, plan, cache, freshness);
+    for (MergedDevice& device : devices) complete_from_nvidia_smi(device, plan, cache, freshness);
   };
   deadline.reserve_for_next(Deadline::Share::none);
   const std::uint64_t now = platform::monotonic_ns();

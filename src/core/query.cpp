@@ -349,7 +349,7 @@ void read_telemetry(DeviceSource& source, const Plan& plan, DeviceCache& device,
   if (ok) ok = keep_plausible(fresh, device.identity.slot, reading, &device.energy);
   if (ok) device.telemetry.value = fresh;
   device.telemetry_fields = plan.telemetry;
-  device.telemetry.is_quick = plan.quick;
+  device.telemetry.is_quick = plan.is_quick;
   store_result(device.telemetry, source, plan, std::move(ok));
 }
 
@@ -363,7 +363,7 @@ void read_process(DeviceSource& source, const Plan& plan, bool is_self, DeviceCa
     ok = keep_plausible(fresh, device.identity, is_self ? subject::self : subject::processes,
                         reading);
   if (ok) part.value = std::move(fresh);
-  part.is_quick = plan.quick && !is_self;
+  part.is_quick = plan.is_quick && !is_self;
   store_result(part, source, plan, std::move(ok));
 }
 
@@ -374,17 +374,17 @@ void read_processes(DeviceSource& source, const Plan& plan, DeviceCache& device,
     static_cast<void>(keep_plausible(row, device.identity, subject::processes, reading));
   }
   if (ok) device.processes.value = std::move(fresh);
-  device.processes.is_quick = plan.quick;
+  device.processes.is_quick = plan.is_quick;
   store_result(device.processes, source, plan, std::move(ok));
 }
 
 void read_metrics(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
   std::vector<Metric> fresh;
-  Result<void> ok = source.metrics(device.identity.slot, plan.slow, fresh, reading);
+  Result<void> ok = source.metrics(device.identity.slot, plan.includes_slow, fresh, reading);
   if (ok) keep_plausible(fresh, device.identity.slot, reading, &device.energy);
   if (ok) device.metrics.value = std::move(fresh);
-  device.has_slow_metrics = plan.slow;
-  device.metrics.is_quick = plan.quick;
+  device.has_slow_metrics = plan.includes_slow;
+  device.metrics.is_quick = plan.is_quick;
   store_result(device.metrics, source, plan, std::move(ok));
 }
 

@@ -151,7 +151,7 @@ struct Sampler::Core final : CancelListener {
       if (!process_filter.selects(schedule.slot())) {
         slot_request.postponed = slot_request.collect & subject::processes;
         slot_request.collect = (slot_request.collect & ~subject::processes) | subject::devices;
-        slot_request.quick = true;
+        slot_request.is_quick = true;
       }
       sample(slot_request);
       const std::uint64_t skip_count = schedule.advance(platform::monotonic_ns());
@@ -257,7 +257,7 @@ Result<void> Sampler::start() {
     return Failure{Status::limit,
                    Source::none,
                    {NativeDomain::error_number, error},
-                   "no thread could be started to sample on"};
+                   "no thread could be started for the sampler"};
   }
   core_->report.state = SamplerState::running;
   core_->update_ready();
@@ -290,7 +290,7 @@ Result<std::unique_ptr<Snapshot>> Sampler::next(std::uint64_t timeout_ns) {
       return wrong_state("the sampler was not started");
     }
     if (core_->report.state == SamplerState::stopped) {
-      return wrong_state("the sampler was stopped, and all that it took was pulled");
+      return wrong_state("the sampler was stopped, and all its snapshots were read");
     }
     if (!may_wait)
       return with_reason(Reason::not_yet,

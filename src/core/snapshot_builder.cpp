@@ -54,15 +54,15 @@ bool add_usage(const Usage& row, MemoryKind memory_kind, PoolKind kind, UsageSum
 
 std::optional<Failure> attribute(std::span<const Usage> rows, MemoryKind memory_kind, Pool& pool) {
   UsageSum sum;
-  bool fits = true;
+  bool uses_same_accounting = true;
   for (const Usage& row : rows) {
     // Committed memory is not used memory.
-    fits = fits && row.accounting != Accounting::committed;
+    uses_same_accounting = uses_same_accounting && row.accounting != Accounting::committed;
     if (!add_usage(row, memory_kind, pool.kind, sum)) {
       return unknown_failure(pool, "the memory of processes is reported for all pools together");
     }
   }
-  if (!fits || sum.lower_bound() > *pool.used ||
+  if (!uses_same_accounting || sum.lower_bound() > *pool.used ||
       (sum.is_exact() && sum.upper_bound() > *pool.used)) {
     return unknown_failure(
         pool, "the memory of processes is counted differently from that of the device");
@@ -97,7 +97,7 @@ std::size_t find_list_position(std::optional<std::uint32_t> index) {
 }
 
 // Returns whether both come from one call, whatever their fields. A metric has no bit of its own.
-bool is_same_fault(const Failure& left, const Failure& right) {
+bool is_same_failure(const Failure& left, const Failure& right) {
   return left.code == right.code && left.source == right.source &&
          left.native.code == right.native.code && left.native.domain == right.native.domain &&
          left.message == right.message;
@@ -108,15 +108,15 @@ bool is_same_diagnostic(const SnapshotDiagnostic& entry, const Diagnostic& diagn
   return entry.value.subject == diagnostic.subject && entry.value.pool == diagnostic.pool &&
          (entry.value.field == diagnostic.field || diagnostic.subject != subject::metrics) &&
          entry.device_index == index && entry.value.pid == diagnostic.pid &&
-         is_same_fault(entry.value.failure, diagnostic.failure);
+         is_same_failure(entry.value.failure, diagnostic.failure);
 }
 
 // Returns whether the reading reached the device: none is reached after a call that hangs. Slow
 // metrics may take longer than the deadline.
 bool was_reached(const DeviceCache& device, Plan plan, const Freshness& freshness) {
-  plan.metrics = plan.metrics && !plan.slow;
+  plan.metrics = plan.metrics && !plan.includes_slow;
   const bool reads_values =
-      plan.pools || plan.self || plan.processes || plan.telemetry != 0 || plan.metrics || plan.slow;
+      plan.pools || plan.self || plan.processes || plan.telemetry != 0 || plan.metrics || plan.includes_slow;
   return is_answered(device, plan, freshness.since_ns) && (!freshness.is_late || reads_values);
 }
 
@@ -176,8 +176,8 @@ SnapshotBuilder::SnapshotBuilder(Context& context, const SnapshotRequest& reques
   plan_.processes = wants(subject::processes);
   plan_.telemetry = wants(subject::telemetry) ? telemetry_field::all : 0;
   plan_.metrics = wants(subject::metrics);
-  plan_.slow = request.slow;
-  plan_.quick = request.quick;
+  plan_.includes_slow = request.includes_slow;
+  plan_.is_quick = request.is_quick;
   plan_.wants_trace = context.settings_.trace;
 }
 
@@ -228,7 +228,7 @@ Result<void> SnapshotBuilder::add_devices() {
       });
   if (!refusals) return refusals.failure();
   const auto outcome =
-      context_.complete_from_tool(devices_, plan_, deadline, [this](const SourceCache& cache) {
+      context_.complete_from_nvidia_smi(devices_, plan_, deadline, [this](const SourceCache& cache) {
         for (const Diagnostic& diagnostic : cache.diagnostics) {
           if ((diagnostic.notes & note::trace) != 0) add_diagnostic(diagnostic, {});
         }
@@ -334,7 +334,7 @@ void SnapshotBuilder::add_refusals(const std::vector<Context::Refusal>& refusals
     // One line per fault: its devices may have reported it already.
     const bool is_known =
         std::ranges::any_of(explanations_.diagnostics, [&](const SnapshotDiagnostic& entry) {
-          return entry.device_index && is_same_fault(entry.value.failure, refusal.failure);
+          return entry.device_index && is_same_failure(entry.value.failure, refusal.failure);
         });
     if (is_known) continue;
     Diagnostic diagnostic{refusal.failure, 0, subject::devices, 0, {}, {}, {}};
@@ -417,7 +417,7 @@ void SnapshotBuilder::build_lists() {
       if (!pool.is_main && pool.instance == 0) snapshot_->pools.push_back(pool);
     }
     for (const Pool& pool : device.pools.all()) {
-      if (request_.parts && pool.instance != 0) snapshot_->pools.push_back(pool);
+      if (request_.includes_parts && pool.instance != 0) snapshot_->pools.push_back(pool);
     }
     std::ranges::stable_sort(device.processes,
                              [](const Usage& a, const Usage& b) { return a.pid < b.pid; });

@@ -293,7 +293,7 @@ class Spill::CountedLock {
 };
 
 Spill::Spill(std::shared_ptr<Context> context, std::uint32_t device_index,
-             const SpillThresholds& thresholds)
+             const SpillSettings& thresholds)
     : context_(std::move(context)),
       index_(device_index),
       history_(thresholds),

@@ -22,7 +22,7 @@ inline constexpr std::uint32_t shared = HMN_SPILL_BY_SHARED;
 inline constexpr std::uint32_t evicted = HMN_SPILL_BY_EVICTED;
 }  // namespace spill_rule
 
-struct SpillThresholds {
+struct SpillSettings {
   std::uint32_t capacity = 1024;                     // episodes kept
   std::uint64_t dedicated = 0;                       // 0: 85 % of the limit
   std::uint64_t growth = std::uint64_t{256} << 20U;  // over the baseline
@@ -76,7 +76,7 @@ struct SpillTotals {
 // Detects spills in a sequence of samples, whatever their source.
 class SpillHistory {
  public:
-  explicit SpillHistory(const SpillThresholds& thresholds) : thresholds_(thresholds) {}
+  explicit SpillHistory(const SpillSettings& thresholds) : thresholds_(thresholds) {}
 
   void add(const SpillSample& sample, const SpillLabel& label);
 
@@ -97,7 +97,7 @@ class SpillHistory {
   }
   SpillEpisode& last_episode() noexcept { return episodes_[find_position(totals_.episodes - 1)]; }
 
-  SpillThresholds thresholds_;
+  SpillSettings thresholds_;
   SpillTotals totals_;
   std::vector<SpillEpisode> episodes_;  // number n is at n % capacity
 };
@@ -108,7 +108,7 @@ struct SpillReading {
   bool needs_processes = true;  // false: processes add nothing to the sample
 };
 
-SpillReading read_spill(const Snapshot& taken, std::uint32_t device_index);
+SpillReading read_spill(const Snapshot& snapshot, std::uint32_t device_index);
 
 struct SpillReport {
   SpillTotals totals;
@@ -122,7 +122,7 @@ class Spill {
  public:
   // Without a context it takes no measurements of its own.
   Spill(std::shared_ptr<Context> context, std::uint32_t device_index,
-        const SpillThresholds& thresholds);
+        const SpillSettings& thresholds);
   Spill(const Spill&) = delete;
   Spill& operator=(const Spill&) = delete;
 

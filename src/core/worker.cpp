@@ -70,7 +70,7 @@ class Worker::WorkerThread final : public Reading {
     return is_cut_short ? 0 : end_ns;
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
-  [[nodiscard]] bool is_quick() const noexcept override { return request.quick; }
+  [[nodiscard]] bool is_quick() const noexcept override { return request.is_quick; }
   [[nodiscard]] std::uint64_t max_age_ns() const noexcept override {
     return was_cut_short ? 0 : request.max_age_ns;
   }
@@ -322,7 +322,7 @@ bool Worker::is_absent(std::uint64_t now) const {
   return has_just_failed(now) && is_absence_proven_;
 }
 
-bool Worker::may_have_source() {
+bool Worker::may_be_present() {
   Lock lock(shared_state_->mutex);
   if (!queue_.empty()) return true;
   const QueueTicket ticket(*this, lock);
@@ -337,7 +337,7 @@ Result<void> Worker::query_source(const Plan& plan, Deadline& deadline, std::uin
   if (is_threaded_ && !is_started_)
     is_started_ = platform::start_detached(current_thread_, "hmn") == 0;
   if (is_threaded_ && !is_started_)
-    return Failure{Status::limit, id(), {}, "no thread could be started to ask the driver on"};
+    return Failure{Status::limit, id(), {}, "no thread could be started to query the driver"};
   switch (carry_out(plan, deadline, now, lock)) {
     case Outcome::late:
       return late_failure();

@@ -37,7 +37,7 @@ class Worker {
   }
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
   // Returns false for a source that is known to be absent.
-  [[nodiscard]] bool may_have_source();
+  [[nodiscard]] bool may_be_present();
   // Returns whether a recent search has found that there is no such source.
   [[nodiscard]] bool is_absent(std::uint64_t now) const;
   // Bit n: not queried where source n has served.

@@ -64,7 +64,7 @@ constexpr std::uint32_t source_mask(std::initializer_list<Source> sources) {
   return bits;
 }
 constexpr std::uint32_t any_source = ~0U;
-constexpr std::uint32_t drivers = ~source_mask({Source::simulated});
+constexpr std::uint32_t real_sources = ~source_mask({Source::simulated});
 constexpr std::uint32_t nvidia = source_mask({Source::nvml, Source::nvidia_smi});
 constexpr std::uint32_t amd = source_mask({Source::amdgpu, Source::amd_smi, Source::rocm_smi});
 
@@ -77,15 +77,15 @@ struct Limit {
   bool allows_zero = true;  // false: the driver writes 0 where it has no value
 };
 
-// Limits are below the fillers that fit drivers' fields: 255 C, 65535 MHz, 65535 W.
+// Limits are below the fillers that fit real_sources' fields: 255 C, 65535 MHz, 65535 W.
 constexpr Limit limits[] = {
     // 256 TiB, four times that of the largest hosts
     {Quantity::bytes, any_source, 0, 0x1p48},
     // No GPU or host has less than 1 MiB, except one that a test describes.
     {Quantity::device_total, nvidia | amd, 0x1p20, 0x1p48, false},
-    {Quantity::device_total, drivers, 0x1p20, 0x1p48},
+    {Quantity::device_total, real_sources, 0x1p20, 0x1p48},
     {Quantity::device_total, any_source, 0, 0x1p48},
-    {Quantity::host_total, drivers, 0x1p20, 0x1p48, false},
+    {Quantity::host_total, real_sources, 0x1p20, 0x1p48, false},
     {Quantity::host_total, any_source, 0, 0x1p48},
     // five levels of page tables
     {Quantity::address_space, any_source, 0, 0x1p57},
@@ -95,12 +95,12 @@ constexpr Limit limits[] = {
     {Quantity::fan_percent, any_source, 0, 100},
     // Electronics are specified for -55 to 125 C (MIL-STD-883), and silicon stops working far below
     // 250. hwmon, NVML, the vendors' tools and macmon write 0 for a missing sensor.
-    {Quantity::celsius, drivers, -100, 250, false},
+    {Quantity::celsius, real_sources, -100, 250, false},
     {Quantity::celsius, any_source, -100, 250},
     // Intel's and Apple's are differences of energy, which an idle GPU does not need.
     {Quantity::watts, nvidia | amd, 0, max_watts, false},
     {Quantity::watts, any_source, 0, max_watts},
-    {Quantity::watts_limit, drivers, 0, max_watts, false},
+    {Quantity::watts_limit, real_sources, 0, max_watts, false},
     {Quantity::watts_limit, any_source, 0, max_watts},
     {Quantity::min_watts_limit, any_source, 0, max_watts},
     // that of a rack for 300 years
@@ -109,12 +109,12 @@ constexpr Limit limits[] = {
     // GFXOFF of AMD, RC6 of Intel. NVIDIA's does not.
     {Quantity::megahertz, nvidia, 0, 5e4, false},
     {Quantity::megahertz, any_source, 0, 5e4},
-    {Quantity::memory_megahertz, drivers, 0, 5e4, false},
+    {Quantity::memory_megahertz, real_sources, 0, 5e4, false},
     {Quantity::memory_megahertz, any_source, 0, 5e4},
-    {Quantity::megahertz_limit, drivers, 0, 5e4, false},
+    {Quantity::megahertz_limit, real_sources, 0, 5e4, false},
     {Quantity::megahertz_limit, any_source, 0, 5e4},
     {Quantity::rpm, any_source, 0, 3e4},
-    {Quantity::volts, drivers, 0, 1000, false},  // of a gated rail
+    {Quantity::volts, real_sources, 0, 1000, false},  // of a gated rail
     {Quantity::volts, any_source, 0, 1000},
     {Quantity::generation, any_source, 1, 8, false},
     {Quantity::lanes, any_source, 1, 32, false},
@@ -230,7 +230,7 @@ Piece format_number(double value, std::array<char, 32>& buffer) noexcept {
   return std::string_view(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
 }
 
-// Whether a record's values come from a driver, or from the library, which adds up what drivers
+// Whether a record's values come from a driver, or from the library, which adds up what real_sources
 // report.
 enum class Origin : std::uint8_t { driver, sum };
 

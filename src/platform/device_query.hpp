@@ -13,10 +13,10 @@
 namespace hmn::platform {
 
 // Interface of the driver that defines the query.
-enum class QueryLanguage { i915, xe };
+enum class QueryDriver { i915, xe };
 
 struct DeviceQuery {
-  QueryLanguage language = QueryLanguage::i915;
+  QueryDriver driver = QueryDriver::i915;
   uint32_t number = 0;  // in the driver's list of queries
 };
 

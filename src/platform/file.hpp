@@ -100,10 +100,10 @@ class Directory {
 
  private:
   explicit Directory(int descriptor) noexcept : descriptor_(descriptor) {}
-  static ErrnoOr<Directory> make_recorded(const char* path) noexcept;
+  static ErrnoOr<Directory> make_from_path(const char* path) noexcept;
 
   int descriptor_ = -1;
-  std::unique_ptr<const std::string> recorded_path_;  // set when an override answers
+  std::unique_ptr<const std::string> path_;  // set when an override answers
 };
 
 // Returns the descriptor number that the next open() gets if no other thread opens or closes one;

@@ -231,7 +231,7 @@ ErrnoOr<std::size_t> Recording::query_device(const char* node, DeviceQuery query
                                              std::span<std::byte> buffer,
                                              QueryFunction query_real) noexcept {
   const auto is_match = [&](const RecordedAnswer& a) {
-    return a.node == node && a.query.language == query.language && a.query.number == query.number;
+    return a.node == node && a.query.driver == query.driver && a.query.number == query.number;
   };
   if (mode_ == Mode::replay) {
     const auto match = std::ranges::find_if(answers_, is_match);

@@ -37,6 +37,6 @@ struct Outcome {
 // exited and its output has ended in all processes that hold it. Kills the whole group at the
 // deadline, the cap or a cancel. Where the kernel allows it, the host program's children, SIGCHLD
 // disposition and wait loops are neither used nor disturbed.
-Outcome run(const Command& what);
+Outcome run(const Command& command);
 
 }  // namespace hmn::platform

@@ -12,7 +12,7 @@ constinit thread_local SystemOverride* thread_override = nullptr;
 
 }  // namespace
 
-constinit std::atomic<std::uint32_t> SystemOverride::in_use_{0};
+constinit std::atomic<std::uint32_t> SystemOverride::thread_count_{0};
 
 SystemOverride* SystemOverride::current() noexcept {
   return thread_override;
@@ -20,8 +20,8 @@ SystemOverride* SystemOverride::current() noexcept {
 
 SystemOverride* SystemOverride::exchange(SystemOverride* next) noexcept {
   SystemOverride* const previous = std::exchange(thread_override, next);
-  if (next != nullptr) in_use_.fetch_add(1, std::memory_order_relaxed);
-  if (previous != nullptr) in_use_.fetch_sub(1, std::memory_order_relaxed);
+  if (next != nullptr) thread_count_.fetch_add(1, std::memory_order_relaxed);
+  if (previous != nullptr) thread_count_.fetch_sub(1, std::memory_order_relaxed);
   return previous;
 }
 

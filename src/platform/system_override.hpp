@@ -35,7 +35,7 @@ class SystemOverride {
 
   // Returns the calling thread's override; nullptr: the system answers.
   static SystemOverride* active() noexcept {
-    return in_use_.load(std::memory_order_relaxed) == 0 ? nullptr : current();
+    return thread_count_.load(std::memory_order_relaxed) == 0 ? nullptr : current();
   }
   // Sets the calling thread's override and returns the previous one.
   static SystemOverride* exchange(SystemOverride* next) noexcept;
@@ -61,7 +61,7 @@ class SystemOverride {
  private:
   static SystemOverride* current() noexcept;
 
-  static std::atomic<std::uint32_t> in_use_;  // number of threads
+  static std::atomic<std::uint32_t> thread_count_;  // number of threads
 };
 
 // Sets the calling thread's override until the scope ends; nullptr: unchanged.

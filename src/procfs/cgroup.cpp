@@ -39,7 +39,7 @@ CgroupMembership parse_cgroup_membership(std::string_view text) noexcept {
     }
     if (scan::has_part(controllers, ',', "memory")) return {Version::v1, path};
     if (id != "0" || !controllers.empty()) continue;
-    membership.hierarchy = Version::v2;
+    membership.version = Version::v2;
     membership.path = path;
   }
   return membership;
@@ -117,8 +117,8 @@ CgroupLimit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
   return {};
 }
 
-std::uint64_t parse_cgroup_free_cache(std::string_view text,
-                                      CgroupMembership::Version hierarchy) noexcept {
+std::uint64_t parse_cgroup_reclaimable_cache(std::string_view text,
+                                      CgroupMembership::Version version) noexcept {
   struct Counter {
     std::string_view v2;
     std::string_view v1;  // includes the groups below, if they are charged to it
@@ -130,7 +130,7 @@ std::uint64_t parse_cgroup_free_cache(std::string_view text,
   Counter dirty{"file_dirty", "total_dirty"};
   Counter writeback{"file_writeback", "total_writeback"};
   Counter* const counters[] = {&inactive, &active, &mapped, &dirty, &writeback};
-  const bool is_v1 = hierarchy == CgroupMembership::Version::v1;
+  const bool is_v1 = version == CgroupMembership::Version::v1;
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);
     const std::string_view key = scan::take_word(line);

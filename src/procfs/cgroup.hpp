@@ -13,7 +13,7 @@ namespace hmn::procfs {
 struct CgroupMembership {
   enum class Version { none, v1, v2 };
 
-  Version hierarchy = Version::none;
+  Version version = Version::none;
   std::string_view path;      // into the text
   bool is_malformed = false;  // a line was not understood, which may name another group
 };
@@ -68,8 +68,8 @@ CgroupLimit parse_cgroup_hierarchical_limit(std::string_view text) noexcept;
 // active list that no process has mapped: a running program would have to read its code and its
 // mapped models again. Dirty pages do not count, since they must be written first. Shared memory
 // and locked pages are on neither list. 0 if a counter is missing or malformed.
-std::uint64_t parse_cgroup_free_cache(std::string_view text,
-                                      CgroupMembership::Version hierarchy) noexcept;
+std::uint64_t parse_cgroup_reclaimable_cache(std::string_view text,
+                                      CgroupMembership::Version version) noexcept;
 
 // Line of /proc/<pid>/mountinfo, proc(5), with its texts still escaped.
 struct Mount {

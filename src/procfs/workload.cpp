@@ -120,8 +120,8 @@ bool is_whole_uid(std::string_view text) noexcept {
 
 // Finds the uid in "kubepods-burstable-pod<uid>.slice", which starts with "kubelet-" on a node that
 // is a container, and ends with ":cri-containerd:<id>" without systemd's own driver; in "pod<uid>"
-// below a "kubepods"; and in a whole "pod<uid>" where a control group namespace hides what is
-// the folders above.
+// below a "kubepods"; and in a whole "pod<uid>" where a control group namespace hides the folders
+// above.
 std::string_view find_pod(std::string_view part, bool is_below_kubepods, bool is_cut) noexcept {
   std::string_view uid;
   if (part.find("kubepods") != std::string_view::npos) {

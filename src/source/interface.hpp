@@ -64,7 +64,7 @@ class Reading {
   using DeviceVisitor = FunctionRef<void(const Device& device, bool is_listed)>;
   virtual void visit_known_devices(DeviceVisitor /*visit*/) const {}
   // Corrects the state of a listed device where its values contradict it.
-  virtual void correct_state(Slot /*number*/, hmn::State /*now*/) {}
+  virtual void correct_state(Slot /*slot*/, hmn::State /*now*/) {}
   // Called before and after a vendor library is opened, which has a deadline of its own.
   virtual void begin_opening() noexcept = 0;
   virtual void end_opening() noexcept = 0;
@@ -172,10 +172,10 @@ class DeviceSource {
     return not_reported("telemetry is not reported by this source");
   }
   // Appends metrics, each with its own source (model/metric.hpp): those without a telemetry field,
-  // and each instance (every sensor, every clock) of those with one. `slow`: include what takes
+  // and each instance (every sensor, every clock) of those with one. `include_slow`: include what takes
   // more than a few milliseconds. A failed metric is a diagnostic and affects no other; an empty
   // list is no failure.
-  virtual Result<void> metrics(Slot, bool /*slow*/, std::vector<Metric>&, Reading&) { return {}; }
+  virtual Result<void> metrics(Slot, bool /*include_slow*/, std::vector<Metric>&, Reading&) { return {}; }
   // Appends one row per process.
   virtual Result<void> processes(Slot, std::vector<Usage>&, Reading&) {
     return not_reported("per-process memory is not reported by this source");

@@ -35,7 +35,7 @@ std::unique_ptr<HostSource> make_host(const Settings& settings) {
   if (entry.device) list.devices.push_back(std::move(entry));
 }
 
-SourceList make_real(const Settings& settings) {
+SourceList make_real_sources(const Settings& settings) {
   SourceList list;
   list.host = make_host(settings);
 #define HMN_ADD(name, backend, rule, fallback_for)                   \
@@ -74,9 +74,9 @@ SourceList make_sources(const Settings& settings) {
   const bool is_simulated =
       !settings.simulation_path.empty() && settings.is_enabled(Source::simulated);
   if (is_simulated || settings.record)
-    return simulated::make_sources(settings, {make_real, make_os});
+    return simulated::make_sources(settings, {make_real_sources, make_os});
 #endif
-  return make_real(settings);
+  return make_real_sources(settings);
 }
 
 bool is_available(Source s) noexcept {

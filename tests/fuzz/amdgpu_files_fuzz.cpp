@@ -25,7 +25,7 @@ void check_table(std::string_view input) {
 
 void fuzz(std::string_view input) {
   const ClockLevels levels = parse_clock_levels(input);
-  promise(!levels.current_mhz || *levels.current_mhz <= levels.highest_mhz.value_or(0));
+  promise(!levels.current_mhz || *levels.current_mhz <= levels.max_mhz.value_or(0));
   const ErrorCounts errors = parse_error_counts(input);
   promise((!errors.corrected && !errors.uncorrected) || input.find(':') != std::string_view::npos);
   const auto uuid = format_uuid(input);

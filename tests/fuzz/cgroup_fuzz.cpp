@@ -11,14 +11,14 @@ using Version = CgroupMembership::Version;
 
 // Written, mapped or dirty cache is never free, and unrelated lines change nothing.
 void check_free_cache(std::string_view input, Version hierarchy) {
-  const std::uint64_t bytes = parse_cgroup_free_cache(input, hierarchy);
+  const std::uint64_t bytes = parse_cgroup_reclaimable_cache(input, hierarchy);
   if (bytes == 0) return;
   const std::string text(input.substr(0, input.rfind('\n') + 1));
-  const std::uint64_t complete_bytes = parse_cgroup_free_cache(text, hierarchy);
-  promise(parse_cgroup_free_cache(text + "shmem 9\nunevictable 9\nslab_reclaimable 9\n",
+  const std::uint64_t complete_bytes = parse_cgroup_reclaimable_cache(text, hierarchy);
+  promise(parse_cgroup_reclaimable_cache(text + "shmem 9\nunevictable 9\nslab_reclaimable 9\n",
                                   hierarchy) == complete_bytes);
   const char* const dirty = hierarchy == Version::v1 ? "total_dirty " : "file_dirty ";
-  promise(parse_cgroup_free_cache(text + dirty + "18446744073709551615\n", hierarchy) == 0);
+  promise(parse_cgroup_reclaimable_cache(text + dirty + "18446744073709551615\n", hierarchy) == 0);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class AnswerChecker {
   Result<void> check_empty(const Answer& answer) const {
     bool reports_no_gpu = false;
     for (const Text<256>& line : answer.sentences) {
-      const ToolMessage* const sentence = find_sentence(line.view());
+      const ToolMessage* const sentence = find_message(line.view());
       if (sentence->subject == ToolMessage::Subject::tool)
         return verdict_.make_message_failure(*sentence, line.view());
       reports_no_gpu = reports_no_gpu || sentence->subject == ToolMessage::Subject::nothing;
@@ -80,7 +80,7 @@ class AnswerChecker {
 
   void report_messages(const Answer& answer) const {
     for (const Text<256>& line : answer.sentences) {
-      diagnose(verdict_.make_message_failure(*find_sentence(line.view()), line.view()));
+      diagnose(verdict_.make_message_failure(*find_message(line.view()), line.view()));
     }
     for (const Text<256>& problem : answer.problems) diagnose(make_problem_failure(problem));
     if (outcome_.kind == Kind::output_too_long || answer.is_truncated)
@@ -142,8 +142,8 @@ constexpr ReadingField reading_fields[] = {
      bit::power_watts},
     {MetricId::power_limit_watts, Field::power_limit, metric_instance::power_limit::current,
      bit::power_limit_watts},
-    {MetricId::power_limit_watts, Field::lowest_power_limit, metric_instance::power_limit::min},
-    {MetricId::power_limit_watts, Field::highest_power_limit, metric_instance::power_limit::max},
+    {MetricId::power_limit_watts, Field::min_power_limit, metric_instance::power_limit::min},
+    {MetricId::power_limit_watts, Field::max_power_limit, metric_instance::power_limit::max},
     {MetricId::energy_joules, Field::energy, metric_instance::power_reading::package,
      bit::energy_joules},
     {MetricId::clock_mhz, Field::core_clock, metric_instance::clock::core, bit::core_clock_mhz},
@@ -152,8 +152,8 @@ constexpr ReadingField reading_fields[] = {
     {MetricId::clock_mhz, Field::soc_clock, metric_instance::clock::soc},
     {MetricId::clock_mhz, Field::fabric_clock, metric_instance::clock::fabric},
     {MetricId::clock_mhz, Field::video_clock, metric_instance::clock::video},
-    {MetricId::clock_limit_mhz, Field::highest_core_clock, metric_instance::clock::core},
-    {MetricId::clock_limit_mhz, Field::highest_memory_clock, metric_instance::clock::memory},
+    {MetricId::clock_limit_mhz, Field::max_core_clock, metric_instance::clock::core},
+    {MetricId::clock_limit_mhz, Field::max_memory_clock, metric_instance::clock::memory},
     {MetricId::voltage, Field::core_voltage, metric_instance::rail::core},
     {MetricId::voltage, Field::soc_voltage, metric_instance::rail::soc},
     {MetricId::voltage, Field::memory_voltage, metric_instance::rail::memory},
@@ -273,8 +273,8 @@ void AmdSource::adopt_card(std::size_t index, Reading& reading) {
   }
 }
 
-Result<const Card*> AmdSource::find_card(Slot number, Reading& reading) {
-  Result<std::size_t> index = find_row(number, reading);
+Result<const Card*> AmdSource::find_card(Slot slot, Reading& reading) {
+  Result<std::size_t> index = find_row(slot, reading);
   if (!index) return index.failure();
   return &answer_.cards[*index];
 }
@@ -299,7 +299,7 @@ Result<void> AmdSource::run_query(std::string_view arguments, Answer& answer, Re
 Failure AmdSource::make_unprinted_failure(Field field) const {
   const bool is_constant = field <= Field::driver ||
                            (field >= Field::edge_limit && field <= Field::memory_shutdown) ||
-                           (field >= Field::power_limit && field <= Field::highest_power_limit);
+                           (field >= Field::power_limit && field <= Field::max_power_limit);
   const std::optional<Failure>& failure = is_constant ? identity_failure_ : readings_failure_;
   return failure
              ? *failure
@@ -315,16 +315,16 @@ Failure AmdSource::make_absent_failure(const Card& card, Field field) const {
 }
 
 void AmdSource::report(const Card& card, Field field, FieldSet bits, std::uint32_t subject,
-                       Slot number, Reading& reading) const {
+                       Slot slot, Reading& reading) const {
   if (reading.wants_diagnostics())
-    diagnose(make_absent_failure(card, field), subject, bits, number, reading);
+    diagnose(make_absent_failure(card, field), subject, bits, slot, reading);
 }
 
-void AmdSource::set_used(Pool& pool, const Card& card, Field used_field, Slot number,
+void AmdSource::set_used(Pool& pool, const Card& card, Field used_field, Slot slot,
                          Reading& reading) const {
   const FieldAmount& amount = card[used_field];
   if (!amount.has_value()) {
-    return report(card, used_field, pool_field::used | pool_field::free, subject::pools, number,
+    return report(card, used_field, pool_field::used | pool_field::free, subject::pools, slot,
                   reading);
   }
   pool.used = amount.whole;
@@ -332,14 +332,14 @@ void AmdSource::set_used(Pool& pool, const Card& card, Field used_field, Slot nu
   if (amount.is_rounded) pool.notes |= note::estimated;
 }
 
-Result<void> AmdSource::memory(Slot number, PoolList& out, Reading& reading) {
+Result<void> AmdSource::memory(Slot slot, PoolList& out, Reading& reading) {
   constexpr struct {
     PoolKind kind;
     Field total, used;
   } pool_fields[] = {{PoolKind::vram, Field::vram_total, Field::vram_used},
                      {PoolKind::vram_visible, Field::visible_total, Field::visible_used},
                      {PoolKind::host, Field::host_total, Field::host_used}};
-  const auto result = find_card(number, reading);
+  const auto result = find_card(slot, reading);
   if (!result) return result.failure();
   const Card& card = **result;
   for (const auto& fields : pool_fields) {
@@ -355,15 +355,15 @@ Result<void> AmdSource::memory(Slot number, PoolList& out, Reading& reading) {
     pool.is_main = fields.kind == PoolKind::vram;
     pool.total = total.whole;
     if (total.is_rounded) pool.notes |= note::estimated;
-    set_used(pool, card, fields.used, number, reading);
+    set_used(pool, card, fields.used, slot, reading);
     out.add(pool);
   }
   return {};
 }
 
-Result<void> AmdSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> AmdSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                   Reading& reading) {
-  const auto result = find_card(number, reading);
+  const auto result = find_card(slot, reading);
   if (!result) return result.failure();
   const Card& card = **result;
   out = {};
@@ -410,13 +410,13 @@ Result<void> AmdSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& 
   add_gap(unexplained & bit::power_limit_watts, make_unprinted_failure(Field::power_limit));
   add_gap(unexplained & ~bit::power_limit_watts, make_unprinted_failure(Field::gpu_busy));
   if (left == fields && !gaps.empty())
-    return make_missing_failure(gaps, subject::telemetry, number, reading);
-  diagnose(gaps, subject::telemetry, number, reading);
+    return make_missing_failure(gaps, subject::telemetry, slot, reading);
+  diagnose(gaps, subject::telemetry, slot, reading);
   return {};
 }
 
-Result<void> AmdSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
-  const auto result = find_card(number, reading);
+Result<void> AmdSource::metrics(Slot slot, bool, std::vector<Metric>& out, Reading& reading) {
+  const auto result = find_card(slot, reading);
   if (!result) return result.failure();
   for (const ReadingField& row : reading_fields) {
     const FieldAmount& amount = (**result)[row.field];
@@ -427,7 +427,7 @@ Result<void> AmdSource::metrics(Slot number, bool, std::vector<Metric>& out, Rea
     if (amount.status == Status::ok || amount.status == Status::empty ||
         amount.status == Status::unsupported)
       continue;
-    report(**result, row.field, missing_metric(row.id, row.instance), subject::metrics, number,
+    report(**result, row.field, missing_metric(row.id, row.instance), subject::metrics, slot,
            reading);
   }
   return {};
@@ -438,15 +438,15 @@ Result<void> AmdSource::load_processes(Reading& reading) {
   processes_result_ = load(reading);
   if (!*processes_result_ || dialect_.processes.empty()) return *processes_result_;
   answer_.processes.clear();
-  answer_.lists.clear();
+  answer_.list_statuses.clear();
   processes_result_ = run_query(dialect_.processes, answer_, reading);
   return *processes_result_;
 }
 
-Result<const Card*> AmdSource::find_card_with_processes(Slot number, Reading& reading) {
-  if (const auto result = find_card(number, reading); !result) return result;
+Result<const Card*> AmdSource::find_card_with_processes(Slot slot, Reading& reading) {
+  if (const auto result = find_card(slot, reading); !result) return result;
   if (Result<void> result = load_processes(reading); !result) return result.failure();
-  return find_card(number, reading);
+  return find_card(slot, reading);
 }
 
 // Rows without a card belong to the only card, if there is just one.
@@ -455,7 +455,7 @@ bool AmdSource::belongs_to(const ProcessRow& row, const Card& card) const {
   return row.card ? *row.card == card.index : answer_.cards.size() == 1;
 }
 
-Usage AmdSource::make_usage(const ProcessRow& row, const Card& card, Slot number,
+Usage AmdSource::make_usage(const ProcessRow& row, const Card& card, Slot slot,
                             Reading& reading) const {
   Usage usage;
   usage.pid = row.pid;
@@ -482,7 +482,7 @@ Usage AmdSource::make_usage(const ProcessRow& row, const Card& card, Slot number
         with_reason(reason, fail(is_refused ? Status::permission : Status::unsupported,
                                  {dialect_.tool.name,
                                   " does not report the memory of this process: ", flaw})),
-        row.pid, number, reading);
+        row.pid, slot, reading);
   }
   // Prefer the host's program name: rocm-smi prints it in lower case.
   if (is_running(row.pid)) return usage;
@@ -496,7 +496,7 @@ Usage AmdSource::make_usage(const ProcessRow& row, const Card& card, Slot number
 // Succeeds if every user of the card has a row.
 Result<void> AmdSource::check_list_complete(const Card& card) const {
   bool is_listed = dialect_.processes.empty() && !is_plain_;
-  for (const ProcessList& list : answer_.lists) {
+  for (const ProcessListStatus& list : answer_.list_statuses) {
     if (list.card.value_or(card.index) != card.index) continue;
     is_listed = true;
     if (list.status == Status::ok) continue;
@@ -519,28 +519,28 @@ Result<void> AmdSource::check_list_complete(const Card& card) const {
                                     ambiguous_count, " process(es) are"});
 }
 
-Result<void> AmdSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
-  const auto result = find_card_with_processes(number, reading);
+Result<void> AmdSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
+  const auto result = find_card_with_processes(slot, reading);
   if (!result) return result.failure();
   const Card& card = **result;
   for (const ProcessRow& row : answer_.processes) {
-    if (belongs_to(row, card)) out.push_back(make_usage(row, card, number, reading));
+    if (belongs_to(row, card)) out.push_back(make_usage(row, card, slot, reading));
   }
   const Result<void> completeness = check_list_complete(card);
   if (completeness) return {};
-  if (!out.empty()) diagnose(completeness.failure(), subject::processes, 0, number, reading);
+  if (!out.empty()) diagnose(completeness.failure(), subject::processes, 0, slot, reading);
   return mark_incomplete(out, completeness.failure());
 }
 
-Result<void> AmdSource::process(Slot number, std::uint32_t pid, bool, Usage& out,
+Result<void> AmdSource::process(Slot slot, std::uint32_t pid, bool, Usage& out,
                                 Reading& reading) {
-  const auto result = find_card_with_processes(number, reading);
+  const auto result = find_card_with_processes(slot, reading);
   if (!result) return result.failure();
   const Card& card = **result;
   const Result<void> completeness = check_list_complete(card);
   for (const ProcessRow& row : answer_.processes) {
     if (row.pid != pid || !belongs_to(row, card)) continue;
-    out = make_usage(row, card, number, reading);
+    out = make_usage(row, card, slot, reading);
     if (!completeness) mark_lower_bound(out);
     return {};
   }

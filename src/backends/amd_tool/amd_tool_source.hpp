@@ -21,12 +21,12 @@ class AmdSource final : public command_tool::ToolSource {
       : ToolSource(dialect.tool, settings, path), dialect_(dialect) {}
 
   Result<void> probe() override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                        Reading& reading) override;
 
  private:
@@ -41,17 +41,17 @@ class AmdSource final : public command_tool::ToolSource {
   void adopt_card(std::size_t index, Reading& reading);
   Text<32> find_address(const Card& card) const;
   Device read_identity(const Card& card) const;
-  Result<const Card*> find_card(Slot number, Reading& reading);
+  Result<const Card*> find_card(Slot slot, Reading& reading);
   [[nodiscard]] Failure make_absent_failure(const Card& card, Field f) const;
   [[nodiscard]] Failure make_unprinted_failure(Field field) const;
-  void report(const Card& card, Field field, FieldSet bits, std::uint32_t subject, Slot number,
+  void report(const Card& card, Field field, FieldSet bits, std::uint32_t subject, Slot slot,
               Reading& reading) const;
-  void set_used(Pool& pool, const Card& card, Field used_field, Slot number,
+  void set_used(Pool& pool, const Card& card, Field used_field, Slot slot,
                 Reading& reading) const;
-  Result<const Card*> find_card_with_processes(Slot number, Reading& reading);
+  Result<const Card*> find_card_with_processes(Slot slot, Reading& reading);
   [[nodiscard]] Result<void> check_list_complete(const Card& card) const;
   [[nodiscard]] bool belongs_to(const ProcessRow& row, const Card& card) const;
-  Usage make_usage(const ProcessRow& row, const Card& card, Slot number, Reading& reading) const;
+  Usage make_usage(const ProcessRow& row, const Card& card, Slot slot, Reading& reading) const;
 
   const Dialect& dialect_;
   Answer identity_;

@@ -12,25 +12,25 @@
 namespace hmn::amd_tool {
 namespace {
 
-using About = ToolMessage::Subject;
+using Subject = ToolMessage::Subject;
 
 constexpr ToolMessage sentences[] = {
-    {"not found in modules", About::tool, Status::no_source, "load the amdgpu driver"},
-    {"Driver not initialized", About::tool, Status::no_source, "load the amdgpu driver"},
-    {"Unable to detect any GPU", About::tool, Status::no_source, "load the amdgpu driver"},
-    {"ermission denied", About::tool, Status::permission, "it needs more rights"},
-    {"rsmi_init", About::tool, Status::backend, "update ROCm to fit the driver"},
-    {"expected value is 0", About::tool, Status::backend, "update ROCm to fit the driver"},
-    {"Error:", About::tool, Status::backend, "its installation is incomplete"},
-    {"an not find a device", About::tool, Status::no_device, "it is gone"},
-    {"unrecognized arguments", About::tool, Status::unsupported, "update ROCm"},
-    {"invalid choice", About::tool, Status::unsupported, "update ROCm"},
-    {"is invalid", About::tool, Status::unsupported, "update ROCm"},
-    {"No DRM devices", About::nothing, Status::no_device, "check that amdgpu has the card"},
-    {"No AMD GPUs", About::nothing, Status::no_device, "check that amdgpu has the card"},
-    {"No JSON data", About::nothing, Status::no_device, "check that amdgpu has the card"},
-    {"required groups", About::warning, Status::permission, "add the user to the groups"},
-    {"low-power state", About::warning, Status::asleep, "values of that card may be missing"},
+    {"not found in modules", Subject::tool, Status::no_source, "load the amdgpu driver"},
+    {"Driver not initialized", Subject::tool, Status::no_source, "load the amdgpu driver"},
+    {"Unable to detect any GPU", Subject::tool, Status::no_source, "load the amdgpu driver"},
+    {"ermission denied", Subject::tool, Status::permission, "it needs more rights"},
+    {"rsmi_init", Subject::tool, Status::backend, "update ROCm to fit the driver"},
+    {"expected value is 0", Subject::tool, Status::backend, "update ROCm to fit the driver"},
+    {"Error:", Subject::tool, Status::backend, "its installation is incomplete"},
+    {"an not find a device", Subject::tool, Status::no_device, "it is gone"},
+    {"unrecognized arguments", Subject::tool, Status::unsupported, "update ROCm"},
+    {"invalid choice", Subject::tool, Status::unsupported, "update ROCm"},
+    {"is invalid", Subject::tool, Status::unsupported, "update ROCm"},
+    {"No DRM devices", Subject::nothing, Status::no_device, "check that amdgpu has the card"},
+    {"No AMD GPUs", Subject::nothing, Status::no_device, "check that amdgpu has the card"},
+    {"No JSON data", Subject::nothing, Status::no_device, "check that amdgpu has the card"},
+    {"required groups", Subject::warning, Status::permission, "add the user to the groups"},
+    {"low-power state", Subject::warning, Status::asleep, "values of that card may be missing"},
 };
 
 constexpr unsigned max_false_starts = 32;
@@ -63,7 +63,7 @@ Card* find_or_add_card(Answer& answer, std::uint32_t index) {
   for (Card& card : answer.cards) {
     if (card.index == index) return &card;
   }
-  if (answer.cards.size() == most_cards) return nullptr;
+  if (answer.cards.size() == max_cards) return nullptr;
   answer.cards.emplace_back().index = index;
   return &answer.cards.back();
 }
@@ -127,7 +127,7 @@ class AnswerReader {
 
   void add_line(std::string_view line) {
     if (line.empty()) return;
-    if (find_sentence(line) == nullptr) {
+    if (find_message(line) == nullptr) {
       if (answer_.stray.empty()) answer_.stray.assign(line);
     } else if (answer_.sentences.size() < max_sentences) {
       answer_.sentences.emplace_back(line);
@@ -166,7 +166,7 @@ class AnswerReader {
     if (const json::Value* error = object.find("error")) return add_line(read_text(*error));
     if (const json::Value* number = object.find("gpu")) {
       const auto* index = number->get_if<std::uint64_t>();
-      if (index != nullptr && *index < most_cards) {
+      if (index != nullptr && *index < max_cards) {
         return read_card(static_cast<std::uint32_t>(*index), object);
       }
       return add_problem({dialect_.tool.name, " numbers a GPU ", json::summarize(*number)});
@@ -188,7 +188,7 @@ class AnswerReader {
     if (members == nullptr) {
       if (answer_.stray.empty())
         answer_.stray.assign(compose({"\"", key, "\": ", json::summarize(value)}));
-    } else if (index && *index < most_cards) {
+    } else if (index && *index < max_cards) {
       read_card(*index, *members);
     } else if (key != "system") {
       add_problem(
@@ -217,8 +217,8 @@ class AnswerReader {
   }
 
   void add_list(std::optional<std::uint32_t> card, Status status, std::string_view flaw) {
-    if (answer_.lists.size() < 2 * most_cards)
-      answer_.lists.push_back({card, status, Text<96>(flaw)});
+    if (answer_.list_statuses.size() < 2 * max_cards)
+      answer_.list_statuses.push_back({card, status, Text<96>(flaw)});
   }
 
   void add_invalid_row(std::optional<std::uint32_t> card) {
@@ -226,7 +226,7 @@ class AnswerReader {
   }
 
   bool can_add_process() {
-    if (answer_.processes.size() < most_processes) return true;
+    if (answer_.processes.size() < max_processes) return true;
     answer_.is_truncated = true;
     return false;
   }
@@ -256,12 +256,12 @@ class AnswerReader {
     for (const json::Value& item : list->items) {
       const auto* members = item.get_if<json::Object>();
       const json::Value* inner = members != nullptr ? members->find("process_info") : nullptr;
-      process_item(index, inner != nullptr ? *inner : item);
+      read_process_info(index, inner != nullptr ? *inner : item);
     }
   }
 
   // Text may replace the object.
-  void process_item(std::uint32_t index, const json::Value& value) {
+  void read_process_info(std::uint32_t index, const json::Value& value) {
     const auto* members = value.get_if<json::Object>();
     if (members == nullptr) return add_unreadable_list(index, value);
     const auto row = parse_object(*members);
@@ -321,7 +321,7 @@ class AnswerReader {
 
 }  // namespace
 
-const ToolMessage* find_sentence(std::string_view line) noexcept {
+const ToolMessage* find_message(std::string_view line) noexcept {
   return command_tool::find_message(sentences, line);
 }
 

@@ -18,7 +18,7 @@ namespace hmn::amd_tool {
 using command_tool::ToolMessage;
 
 // Returns null if the line is not a known sentence.
-const ToolMessage* find_sentence(std::string_view line) noexcept;
+const ToolMessage* find_message(std::string_view line) noexcept;
 
 struct Card {
   std::uint32_t index = 0;
@@ -49,26 +49,26 @@ struct ProcessRow {
 };
 
 // State of a list of processes: why it is incomplete; Status::ok: it is complete.
-struct ProcessList {
+struct ProcessListStatus {
   std::optional<std::uint32_t> card;  // none: it is the list of all cards
   Status status = Status::ok;
   Text<96> flaw;
 };
 
-inline constexpr std::size_t most_cards = 256;
-inline constexpr std::size_t most_processes = 4096;
+inline constexpr std::size_t max_cards = 256;
+inline constexpr std::size_t max_processes = 4096;
 
 struct Answer {
   std::uint32_t documents = 0;
   std::uint32_t records = 0;  // cards and their processes
   std::vector<Card> cards;
   std::vector<ProcessRow> processes;
-  std::vector<ProcessList> lists;
+  std::vector<ProcessListStatus> list_statuses;
   Text<96> driver;
   std::vector<Text<256>> problems;   // malformed parts of the output, as sentences
   std::vector<Text<256>> sentences;  // known ones that were printed
   Text<256> stray;                   // first unknown line, or unknown key and its value
-  bool is_truncated = false;         // more than `most_cards` or `most_processes`
+  bool is_truncated = false;         // more than `max_cards` or `max_processes`
 };
 
 // Adds cards and values that `target` lacks.

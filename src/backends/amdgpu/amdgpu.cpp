@@ -147,9 +147,9 @@ class AmdgpuDriver final : public drm::Driver {
     Text<256> name;
   };
 
-  CardFacts& find_facts(const Card& card);
+  CardFacts& find_or_add_facts(const Card& card);
   [[nodiscard]] bool is_integrated(const Card& card) const noexcept {
-    return card.number < facts_.size() && facts_[card.number].form == DeviceForm::integrated;
+    return card.slot < facts_.size() && facts_[card.slot].form == DeviceForm::integrated;
   }
   std::optional<ComputeNode> find_node(const Card& card);
   void identify_partition(Visit& visit, Device& device);
@@ -167,9 +167,9 @@ bool shares_sensors(Visit& visit) {
          drm::is_listed_virtual_function(visit.card(), visit.cards());
 }
 
-AmdgpuDriver::CardFacts& AmdgpuDriver::find_facts(const Card& card) {
-  while (facts_.size() <= card.number) facts_.emplace_back();
-  CardFacts& facts = facts_[card.number];
+AmdgpuDriver::CardFacts& AmdgpuDriver::find_or_add_facts(const Card& card) {
+  while (facts_.size() <= card.slot) facts_.emplace_back();
+  CardFacts& facts = facts_[card.slot];
   if (facts.form == DeviceForm::unknown) {
     const auto form = detect_form(card.folder.view());
     facts.form = form.value;
@@ -189,8 +189,8 @@ std::optional<ComputeNode> AmdgpuDriver::find_node(const Card& card) {
 
 void AmdgpuDriver::identify(Visit& visit, Device& device) {
   if (drm::is_partition_node(visit.card())) return identify_partition(visit, device);
-  if (visit.card().number < facts_.size()) facts_[visit.card().number].form_error = 0;
-  CardFacts& facts = find_facts(visit.card());
+  if (visit.card().slot < facts_.size()) facts_[visit.card().slot].form_error = 0;
+  CardFacts& facts = find_or_add_facts(visit.card());
   device.form = facts.form;
   if (facts.form == DeviceForm::integrated) device.memory_kind = MemoryKind::unified;
   if (facts.form == DeviceForm::discrete) device.memory_kind = MemoryKind::dedicated;
@@ -216,9 +216,9 @@ void AmdgpuDriver::identify_partition(Visit& visit, Device& device) {
   const auto node = find_node(visit.card());
   const Card* const whole_card = node ? find_whole_card(*node, visit.cards()) : nullptr;
   if (whole_card == nullptr) return;
-  CardFacts& facts = find_facts(*whole_card);
+  CardFacts& facts = find_or_add_facts(*whole_card);
   if (!facts.is_named) facts.is_named = read_name(*whole_card, facts.name) == 0;
-  device.parent = whole_card->number;
+  device.parent = whole_card->slot;
   device.name = facts.name;
   device.architecture = format_architecture(node->gfx_target);
   device.pci_device = whole_card->pci_device;
@@ -227,7 +227,7 @@ void AmdgpuDriver::identify_partition(Visit& visit, Device& device) {
 
 Result<void> AmdgpuDriver::memory(Visit& visit, PoolList& out) {
   if (!drm::is_partition_node(visit.card()))
-    return read_memory(visit, find_facts(visit.card()).form, out);
+    return read_memory(visit, find_or_add_facts(visit.card()).form, out);
   const auto node = find_node(visit.card());
   if (!node || !node->memory) return make_whole_only_failure("memory is reported");
   Pool pool;
@@ -244,12 +244,12 @@ Result<void> AmdgpuDriver::memory(Visit& visit, PoolList& out) {
 Result<void> AmdgpuDriver::telemetry(Visit& visit, FieldSet fields, hmn::Telemetry& out) {
   if (shares_sensors(visit))
     return make_whole_only_failure("load, temperatures, power and clocks are");
-  return read_telemetry(visit, fields, find_facts(visit.card()).format_without_throttle, out);
+  return read_telemetry(visit, fields, find_or_add_facts(visit.card()).format_without_throttle, out);
 }
 
 void AmdgpuDriver::metrics(Visit& visit, bool include_slow, std::vector<Metric>& out) {
   if (!shares_sensors(visit))
-    return read_metrics(visit, find_facts(visit.card()).form, include_slow, out);
+    return read_metrics(visit, find_or_add_facts(visit.card()).form, include_slow, out);
   visit.diagnose(make_whole_only_failure("sensors, power and clocks are"), subject::metrics, 0);
 }
 
@@ -283,8 +283,8 @@ Result<void> AmdgpuDriver::complete_rows(Visit& visit, std::uint32_t pid,
   Result<void> outcome;
   if (node) outcome = compute_->add_rows(visit, node->gpu_id, pid, rows);
   // How much host RAM belongs to the card, and its KFD node, may become known later.
-  const Slot number = visit.card().number;
-  if (number < facts_.size() && facts_[number].form_error != 0) {
+  const Slot slot = visit.card().slot;
+  if (slot < facts_.size() && facts_[slot].form_error != 0) {
     for (Usage& row : rows) mark_lower_bound(row);
   }
   if (outcome && compute_ && compute_->is_uncertain()) return compute_->describe().failure;

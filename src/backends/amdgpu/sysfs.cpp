@@ -116,9 +116,9 @@ ClockLevels parse_clock_levels(std::string_view text) noexcept {
       out.current_mhz = mhz;
     }
     // Levels of an engine that is fused off or not driven are all 0.
-    if (out.highest_mhz.value_or(0) < *mhz) out.highest_mhz = mhz;
+    if (out.max_mhz.value_or(0) < *mhz) out.max_mhz = mhz;
   }
-  if (out.is_ambiguous || !out.highest_mhz) out.current_mhz.reset();
+  if (out.is_ambiguous || !out.max_mhz) out.current_mhz.reset();
   return out;
 }
 

@@ -39,7 +39,7 @@ Failure make_unread_failure(int error, std::string_view folder, std::string_view
 // level. "S: 19Mhz *" is a deep sleep of the clock. Equal levels are all marked.
 struct ClockLevels {
   std::optional<std::uint32_t> current_mhz;
-  std::optional<std::uint32_t> highest_mhz;
+  std::optional<std::uint32_t> max_mhz;
   bool is_ambiguous = false;  // different levels are marked
   int error = 0;              // ENOENT also for an empty file: the card has no such clock
 };

@@ -290,8 +290,8 @@ void read_clocks(std::string_view folder, MetricReader& reader) {
       reader.report_missing(missing_metric(Id::clock_mhz, file.instance),
                             make_no_clock_failure(levels, folder, file.file));
     }
-    if (levels.highest_mhz) {
-      reader.add(Id::clock_limit_mhz, file.instance, *levels.highest_mhz);
+    if (levels.max_mhz) {
+      reader.add(Id::clock_limit_mhz, file.instance, *levels.max_mhz);
     } else if (levels.error != 0) {
       reader.report_missing(missing_metric(Id::clock_limit_mhz, file.instance), levels.error,
                             folder, file.file);

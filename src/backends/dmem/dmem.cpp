@@ -33,10 +33,10 @@ class OwnGroups {
     checked_ns_ = now;
     if (is_first || has_own_controller_) find(host);
     if (root_.empty()) {
-      is_divided_ = false;
-    } else if (const auto now_divided = is_divided(root_);
+      is_enabled_in_siblings_ = false;
+    } else if (const auto now_divided = is_enabled_for_children(root_);
                now_divided || now_divided.error == ENOENT) {
-      is_divided_ = now_divided.value;
+      is_enabled_in_siblings_ = now_divided.value;
     }
     has_own_controller_ = false;
     for (const std::string& group : all_) {
@@ -45,7 +45,7 @@ class OwnGroups {
   }
   [[nodiscard]] bool has_own_controller() const noexcept { return has_own_controller_; }
   [[nodiscard]] bool has_any_controller() const noexcept {
-    return has_own_controller_ || is_divided_;
+    return has_own_controller_ || is_enabled_in_siblings_;
   }
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
   [[nodiscard]] const std::vector<std::string>& all() const noexcept { return all_; }
@@ -59,14 +59,14 @@ class OwnGroups {
 
   std::uint64_t checked_ns_ = 0;
   bool has_own_controller_ = false;  // around the caller
-  bool is_divided_ = false;          // in sibling groups
+  bool is_enabled_in_siblings_ = false;          // in sibling groups
   std::vector<std::string> all_;
   std::string root_;  // topmost visible group
 };
 
-class LimitedHost final : public HostSource {
+class DmemHost final : public HostSource {
  public:
-  explicit LimitedHost(std::unique_ptr<HostSource> host) : host_(std::move(host)) {}
+  explicit DmemHost(std::unique_ptr<HostSource> host) : host_(std::move(host)) {}
 
   Source id() const noexcept override { return host_->id(); }
   Result<void> memory(std::uint32_t pid, FieldSet fields, ProcessMemory& out) override {
@@ -172,7 +172,7 @@ class LimitedHost final : public HostSource {
 namespace hmn {
 
 std::unique_ptr<HostSource> make_dmem(std::unique_ptr<HostSource> host) {
-  return std::make_unique<dmem::LimitedHost>(std::move(host));
+  return std::make_unique<dmem::DmemHost>(std::move(host));
 }
 
 }  // namespace hmn

@@ -81,7 +81,7 @@ class GroupWalk {
     std::string name;
     if (!is_root()) host_.name_group(path(), name);
     if (name.empty()) {
-      const auto divided = is_divided(group_);
+      const auto divided = is_enabled_for_children(group_);
       // An unreadable group may contain others; a removed one contained none.
       if (!divided && !is_gone(divided.error)) return miss(divided.error);
       if (divided.value) return visit_groups();
@@ -215,7 +215,7 @@ std::optional<std::uint64_t> sum_regions(std::string_view text, std::string_view
   return sum;
 }
 
-platform::ErrnoOr<bool> is_divided(const std::string& group) {
+platform::ErrnoOr<bool> is_enabled_for_children(const std::string& group) {
   std::array<char, 512> buffer;
   const auto result = platform::read_small((group + "/cgroup.subtree_control").c_str(), buffer);
   if (!result) return {false, result.error};

@@ -33,7 +33,7 @@ std::optional<std::uint64_t> sum_regions(std::string_view text, std::string_view
                                          PoolKey pool) noexcept;
 
 // Whether the controller is enabled for this group's children.
-platform::ErrnoOr<bool> is_divided(const std::string& group);
+platform::ErrnoOr<bool> is_enabled_for_children(const std::string& group);
 
 // Usage of the groups below `root`, a folder of v2: of each container, else of each group inside
 // which no other has the controller. On failure some are missing in `out`.

@@ -92,12 +92,12 @@ void CardList::adopt(Card& card) {
   if (card.driver != nullptr && !card.driver->should_list(card)) return;
   for (Card& previous : cards_) {
     if (!is_same(previous, card)) continue;
-    card.number = previous.number;
+    card.slot = previous.slot;
     card.is_skipped = previous.is_skipped && !card.is_asleep;
     previous = card;
     return;
   }
-  card.number = static_cast<Slot>(cards_.size());
+  card.slot = static_cast<Slot>(cards_.size());
   cards_.push_back(card);
 }
 
@@ -107,7 +107,7 @@ std::uint64_t CardList::fingerprint() const noexcept {
   const auto mix = [&](std::uint64_t value) { sum = (sum ^ value) * 0x100000001b3; };
   for (const Card& card : cards_) {
     if (!card.is_present) continue;
-    mix(card.number);
+    mix(card.slot);
     for (const Node& node : card.nodes()) mix(std::uint64_t{node.major} << 32 | node.minor);
   }
   return sum;

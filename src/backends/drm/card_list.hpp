@@ -25,13 +25,13 @@ class CardList {
   // Updates the cards' runtime power states only.
   void refresh_states();
   // Sets whether a card is skipped in this reading.
-  void set_skipped(Slot number, bool is_skipped) noexcept {
-    cards_[number].is_skipped = is_skipped;
+  void set_skipped(Slot slot, bool is_skipped) noexcept {
+    cards_[slot].is_skipped = is_skipped;
   }
 
   [[nodiscard]] std::span<const Card> all() const noexcept { return cards_; }
-  [[nodiscard]] const Card* at(Slot number) const noexcept {
-    return number < cards_.size() ? &cards_[number] : nullptr;
+  [[nodiscard]] const Card* at(Slot slot) const noexcept {
+    return slot < cards_.size() ? &cards_[slot] : nullptr;
   }
   // Changes with the set of cards and with their device numbers.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept;
@@ -94,9 +94,9 @@ class CardBackoff {
 
   // False for a card that appeared in this reading.
   [[nodiscard]] bool has_state(const Card& card) const noexcept {
-    return card.number < states_.size();
+    return card.slot < states_.size();
   }
-  State& find_state(const Card& card) noexcept { return states_[card.number]; }
+  State& find_state(const Card& card) noexcept { return states_[card.slot]; }
 
   std::uint64_t patience_ns_;
   std::vector<State> states_;  // by slot

@@ -20,10 +20,10 @@ constexpr std::uint64_t shortest_window_ns = 10'000'000;
 
 ClientKey make_key(const Card& card, const Fdinfo* info) noexcept {
   if (info != nullptr && info->client_id) {
-    return {ClientKey::Kind::id, card.number, *info->client_id};
+    return {ClientKey::Kind::id, card.slot, *info->client_id};
   }
-  if (info != nullptr && info->pasid) return {ClientKey::Kind::pasid, card.number, *info->pasid};
-  return {ClientKey::Kind::none, card.number, 0};
+  if (info != nullptr && info->pasid) return {ClientKey::Kind::pasid, card.slot, *info->pasid};
+  return {ClientKey::Kind::none, card.slot, 0};
 }
 
 ClientUse measure_use(const Card& card, const Fdinfo& info) noexcept {
@@ -445,10 +445,10 @@ EngineTotals::Total& EngineTotals::find_or_add(const ClientList& baseline, Slot 
 void EngineTotals::accumulate(const ClientList& now, const ClientList& before,
                               std::span<const Card> cards, EngineLoads& loads) {
   for (const Card& card : cards) {
-    compute_loads(now, before, card.number, loads);
+    compute_loads(now, before, card.slot, loads);
     const Classes classes = group_by_class(loads.all());
     for (std::uint32_t e = 0; e <= last_class; ++e) {
-      if (classes[e].busy_ns) find_or_add(before, card.number, e).busy_ns += *classes[e].busy_ns;
+      if (classes[e].busy_ns) find_or_add(before, card.slot, e).busy_ns += *classes[e].busy_ns;
     }
   }
 }
@@ -465,7 +465,7 @@ void EngineTotals::write(const ClientList& before, const Card& card, const CardL
         engine_class.weighted_percent / static_cast<double>(engine_class.capacity);
     if (engine_class.busy_ns) {
       const std::uint64_t busy =
-          find_or_add(before, card.number, e).busy_ns + *engine_class.busy_ns;
+          find_or_add(before, card.slot, e).busy_ns + *engine_class.busy_ns;
       out.push_back(make_count_metric(source, MetricId::engine_busy_ns, e, busy));
       out.back().notes = note::lower_bound;
     }

@@ -40,7 +40,7 @@ struct Node {
 
 // Device with a render or an accel node, as listed by sysfs. Kept plain, so that copies are cheap.
 struct Card {
-  Slot number = 0;
+  Slot slot = 0;
   Text<512> folder;      // its folder in sysfs, without a trailing slash
   Text<64> driver_name;  // bound driver
   Text<32> bus;          // pci, platform, virtio …

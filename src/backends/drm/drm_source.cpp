@@ -53,7 +53,7 @@ bool may_gain_tracing(const std::string& proc_root) {
 Failure make_no_load_failure(const ClientList& clients, const Card& card) {
   Failure failure = make_two_readings_failure(card);
   for (const Client& client : clients.all()) {
-    if (client.key.card != card.number || client.key.kind != ClientKey::Kind::none) continue;
+    if (client.key.card != card.slot || client.key.kind != ClientKey::Kind::none) continue;
     failure.reason = Reason::unsupported;
     failure.message =
         "the driver does not number its clients: their engine time cannot be compared";
@@ -131,7 +131,7 @@ Result<void> DrmSource::prepare(Reading&) {
   if (may_wake_) return {};
   const std::uint64_t now = platform::monotonic_ns();
   for (const Card& card : card_list_.all()) {
-    if (card.is_present) card_list_.set_skipped(card.number, backoff_.begin(card, now));
+    if (card.is_present) card_list_.set_skipped(card.slot, backoff_.begin(card, now));
   }
   return {};
 }
@@ -170,7 +170,7 @@ bool DrmSource::finish(Reading& reading) {
 
 Device DrmSource::identify(const Card& card, Reading& reading) {
   Device device;
-  device.slot = card.number;
+  device.slot = card.slot;
   device.source = card.driver->source();
   device.state = card.state_error != 0 ? State::unknown
                  : card.is_asleep      ? State::asleep
@@ -225,36 +225,36 @@ Failure DrmSource::make_asleep_failure(const Card& card) {
   return fail_for(card)(Status::asleep, "the device is suspended, and this would wake it");
 }
 
-Result<void> DrmSource::find(Slot number, const Card*& card) const {
-  card = card_list_.at(number);
+Result<void> DrmSource::find(Slot slot, const Card*& card) const {
+  card = card_list_.at(slot);
   if (card == nullptr) return fail(Status::no_device, "no such card was listed");
   if (card_list_.is_listed(*card)) return {};
   return fail(Status::device_lost, {format_card_name(*card), " was here and is gone"});
 }
 
-Result<void> DrmSource::memory(Slot number, PoolList& out, Reading& reading) {
+Result<void> DrmSource::memory(Slot slot, PoolList& out, Reading& reading) {
   const Card* card = nullptr;
-  if (Result<void> ok = find(number, card); !ok) return ok;
+  if (Result<void> ok = find(slot, card); !ok) return ok;
   if (!begin_query(*card, card->driver->keeps_awake(QueryKind::memory)))
     return make_asleep_failure(*card);
   CardVisit visit(*this, *card, reading);
   return card->driver->memory(visit, out);
 }
 
-Result<void> DrmSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> DrmSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                   Reading& reading) {
   const Card* card = nullptr;
-  if (Result<void> ok = find(number, card); !ok) return ok;
+  if (Result<void> ok = find(slot, card); !ok) return ok;
   const bool is_reported = begin_query(*card, card->driver->keeps_awake(QueryKind::sensors));
   CardVisit visit(*this, *card, reading);
   if (!is_reported || visit.is_asleep()) return make_asleep_failure(*card);
   return card->driver->telemetry(visit, fields, out);
 }
 
-Result<void> DrmSource::metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+Result<void> DrmSource::metrics(Slot slot, bool include_slow, std::vector<Metric>& out,
                                 Reading& reading) {
   const Card* card = nullptr;
-  if (Result<void> ok = find(number, card); !ok) return ok;
+  if (Result<void> ok = find(slot, card); !ok) return ok;
   const bool is_reported = begin_query(*card, card->driver->keeps_awake(QueryKind::sensors));
   CardVisit visit(*this, *card, reading);
   if (!is_reported || visit.is_asleep()) return make_asleep_failure(*card);
@@ -300,14 +300,14 @@ Result<void> CardVisit::walk() {
 
 Result<CardUse> CardVisit::clients() {
   if (Result<void> ok = walk(); !ok) return ok.failure();
-  CardUse use = sum_card_use(source_.walks_.now(), card_.number);
+  CardUse use = sum_card_use(source_.walks_.now(), card_.slot);
   use.is_partial = use.is_partial || !source_.coverage_.is_complete();
   return use;
 }
 
 Result<CardLoad> CardVisit::load() {
   if (Result<void> ok = walk(); !ok) return ok.failure();
-  compute_loads(source_.walks_.now(), source_.walks_.before(), card_.number, source_.loads_);
+  compute_loads(source_.walks_.now(), source_.walks_.before(), card_.slot, source_.loads_);
   const auto loads = source_.loads_.all();
   if (loads.empty()) return make_no_load_failure();
   return CardLoad{loads, source_.walks_.now().start_ns - source_.walks_.before().start_ns,
@@ -317,14 +317,14 @@ Result<CardLoad> CardVisit::load() {
 Failure CardVisit::make_no_load_failure() const {
   bool has_clients = false;
   for (const Client& client : source_.walks_.now().all()) {
-    if (client.key.card != card_.number) continue;
+    if (client.key.card != card_.slot) continue;
     if (client.engine_count != 0) return make_two_readings_failure(card_);
     has_clients = true;
   }
   if (has_clients) {
     return fail_for(card_)(Status::unsupported, "no client of the device reports engine time");
   }
-  const bool may_be_missed = source_.coverage_.unreadable != 0 || source_.coverage_.is_hidden;
+  const bool may_be_missed = source_.coverage_.unreadable != 0 || source_.coverage_.hides_others;
   return fail_for(card_)(may_be_missed ? Status::permission : Status::unsupported,
                          "no visible process uses the device");
 }
@@ -335,7 +335,7 @@ void CardVisit::diagnose(const Failure& failure, std::uint32_t subject, FieldSet
   diagnostic.failure = failure;
   diagnostic.subject = subject;
   diagnostic.field = fields;
-  diagnostic.device = card_.number;
+  diagnostic.device = card_.slot;
   reading_.diagnose(diagnostic);
 }
 
@@ -362,7 +362,7 @@ Result<void> DrmSource::walk(Reading& reading) {
   // The caller may inspect itself, which shows nothing of the others.
   const std::uint32_t others = coverage_.processes - (coverage_.has_own ? 1 : 0);
   const bool sees_none =
-      others != 0 ? coverage_.unreadable == others : coverage_.is_hidden && coverage_.has_own;
+      others != 0 ? coverage_.unreadable == others : coverage_.hides_others && coverage_.has_own;
   if (!sees_none || !walks_.now().all().empty()) return {};
   if (others == 0) return make_hidden_failure();
   return fail(
@@ -420,7 +420,7 @@ void DrmSource::diagnose_coverage(Reading& reading) const {
     diagnostic.failure = make_unreadable_failure();
     reading.diagnose(diagnostic);
   }
-  if (coverage_.is_hidden) {
+  if (coverage_.hides_others) {
     diagnostic.unreadable_processes = 0;
     diagnostic.failure = make_hidden_failure();
     reading.diagnose(diagnostic);
@@ -457,24 +457,24 @@ void DrmSource::finish_row(const Card& card, Usage& row, Reading& reading, std::
   }
   diagnostic.subject = subject;
   diagnostic.field = usage_field::used;
-  diagnostic.device = card.number;
+  diagnostic.device = card.slot;
   diagnostic.pid = row.pid;
   reading.diagnose(diagnostic);
 }
 
-Result<void> DrmSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+Result<void> DrmSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
   const Card* card = nullptr;
-  if (Result<void> ok = find(number, card); !ok) return ok;
+  if (Result<void> ok = find(slot, card); !ok) return ok;
   begin_query(*card, card->driver->keeps_awake(QueryKind::clients));
   if (!card->driver->sees_every_client(*card)) return make_unseen_failure(*card);
   CardVisit visit(*this, *card, reading);
   const bool can_read = !must_not_wake(*card, may_wake_);
   if (can_read) {
     if (Result<void> ok = walk(reading); !ok) return ok;
-    find_card_pids(walks_.now(), number, pids_);
+    find_card_pids(walks_.now(), slot, pids_);
     FieldSet missing = 0;
     for (const std::uint32_t pid : pids_) {
-      missing |= fill_row(walks_.now(), walks_.before(), number, pid, out.emplace_back());
+      missing |= fill_row(walks_.now(), walks_.before(), slot, pid, out.emplace_back());
       out.back().source = card->driver->source();
     }
     explain_rows(visit, subject::processes, missing, walks_.now());
@@ -485,7 +485,7 @@ Result<void> DrmSource::processes(Slot number, std::vector<Usage>& out, Reading&
   if (!outcome && !out.empty()) visit.diagnose(outcome.failure(), subject::processes, 0);
   if (outcome && can_read) outcome = check_missed();
   for (Usage& row : out) {
-    finish_row(*card, row, reading, subject::processes, find_error(walks_.now(), number, row.pid));
+    finish_row(*card, row, reading, subject::processes, find_error(walks_.now(), slot, row.pid));
   }
   return outcome ? outcome : mark_incomplete(out, outcome.failure());
 }
@@ -510,15 +510,15 @@ Failure DrmSource::make_not_listed_failure(const Card& card, const QueriedProces
          refused && may_gain_tracing(proc_root_) ? "; CAP_SYS_PTRACE allows it" : ""},
         process.error);
   }
-  if (process.walks.now().has_asleep(card.number)) return make_asleep_failure(card);
+  if (process.walks.now().has_asleep(card.slot)) return make_asleep_failure(card);
   return fail_for(card)(Status::no_process,
                         {"process ", process.pid, " holds no descriptor of this device"});
 }
 
-Result<void> DrmSource::process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+Result<void> DrmSource::process(Slot slot, std::uint32_t pid, bool is_self, Usage& out,
                                 Reading& reading) {
   const Card* card = nullptr;
-  if (Result<void> ok = find(number, card); !ok) return ok;
+  if (Result<void> ok = find(slot, card); !ok) return ok;
   begin_query(*card, card->driver->keeps_awake(QueryKind::clients));
   if (!card->driver->sees_every_client(*card)) return make_unseen_failure(*card);
   return fill_process(*card, pid, is_self, out, reading);
@@ -533,15 +533,15 @@ Result<void> DrmSource::fill_process(const Card& card, std::uint32_t pid, bool i
   }
   std::vector<Usage>& rows = process_rows_;
   rows.clear();
-  find_card_pids(process.walks.now(), card.number, pids_);
+  find_card_pids(process.walks.now(), card.slot, pids_);
   CardVisit visit(*this, card, reading);
   if (error == 0 && !pids_.empty()) {
     const bool is_newer = process.walks.before().start_ns > walks_.before().start_ns;
     const ClientList& baseline = is_newer ? process.walks.before() : walks_.before();
     const FieldSet missing =
-        fill_row(process.walks.now(), baseline, card.number, pid, rows.emplace_back());
+        fill_row(process.walks.now(), baseline, card.slot, pid, rows.emplace_back());
     explain_rows(visit, is_self ? subject::self : subject::processes, missing, process.walks.now());
-  } else if (error == 0 && is_self && !process.walks.now().has_asleep(card.number)) {
+  } else if (error == 0 && is_self && !process.walks.now().has_asleep(card.slot)) {
     rows.push_back(make_unused_row(pid));
   }
   const Result<void> outcome = card.driver->complete_rows(visit, pid, rows);
@@ -555,7 +555,7 @@ Result<void> DrmSource::fill_process(const Card& card, std::uint32_t pid, bool i
     mark_lower_bound(out);
   }
   finish_row(card, out, reading, is_self ? subject::self : subject::processes,
-             find_error(process.walks.now(), card.number, pid));
+             find_error(process.walks.now(), card.slot, pid));
   return {};
 }
 

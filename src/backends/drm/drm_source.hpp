@@ -61,13 +61,13 @@ class DrmSource final : public DeviceSource {
   Result<void> probe() override;
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out,
                        Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool is_self, Usage& out,
                        Reading& reading) override;
   bool finish(Reading& reading) override;
   void close() noexcept override;
@@ -90,7 +90,7 @@ class DrmSource final : public DeviceSource {
   [[nodiscard]] Failure make_unreadable_failure() const;
   // Fails where the walk missed processes that it could have seen.
   [[nodiscard]] Result<void> check_missed() const;
-  Result<void> find(Slot number, const Card*& card) const;
+  Result<void> find(Slot slot, const Card*& card) const;
   // Walks over /proc, once per reading.
   Result<void> walk(Reading& reading);
   // The same for the descriptors of one process.

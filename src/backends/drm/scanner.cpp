@@ -49,7 +49,7 @@ bool has_sleeping_card(const CardList& cards, bool may_wake) noexcept {
 }
 
 // The last resort: resolves a descriptor's target, in a tree whose links are dangling.
-const Card* card_behind_link(const Directory& folder, std::string_view name,
+const Card* find_card_behind_link(const Directory& folder, std::string_view name,
                              const CardList& cards) {
   std::array<char, 256> target;
   const auto link = folder.read_link(ShortPath("fd", name).c_str(), target);
@@ -60,7 +60,7 @@ const Card* card_behind_link(const Directory& folder, std::string_view name,
 const Card* find_card(const Directory& folder, std::string_view name, const Fdinfo& info,
                       const CardList& cards) {
   if (const Card* const card = cards.find_by_address(info.pci_address)) return card;
-  if (const Card* const card = card_behind_link(folder, name, cards)) return card;
+  if (const Card* const card = find_card_behind_link(folder, name, cards)) return card;
   return cards.find_by_driver(info.driver);
 }
 
@@ -216,7 +216,7 @@ Coverage Scanner::scan(const CardList& cards, bool may_wake, std::uint64_t now_n
   schedule_.begin(now_ns, previous_->processes.size());
   coverage.tree_error = list_pids(now_ns);
   if (coverage.tree_error != 0) return coverage;
-  coverage.is_hidden = is_hidden_;
+  coverage.hides_others = is_hidden_;
   coverage.oldest_search_ns = listed_ns_;
   current_->clear();
   auto it = previous_->processes.begin();
@@ -391,7 +391,7 @@ platform::ErrnoOr<std::string_view> Scanner::read_text(const Inspection& inspect
 void Scanner::store_descriptor(Inspection& inspection, std::string_view name, const Card& card) {
   const auto descriptor = scan::parse_decimal(name);
   if (!descriptor) return;
-  current_->descriptors.push_back({static_cast<std::uint32_t>(*descriptor), card.number});
+  current_->descriptors.push_back({static_cast<std::uint32_t>(*descriptor), card.slot});
   ++inspection.process.descriptor_count;
 }
 
@@ -405,7 +405,7 @@ void Scanner::store_other(Inspection& inspection, std::string_view name) {
 void Scanner::add_client(Inspection& inspection, std::string_view name, const Card& card) {
   store_descriptor(inspection, name, card);
   if (must_not_wake(card, inspection.walk.may_wake)) {
-    inspection.walk.clients.add_asleep(card.number);
+    inspection.walk.clients.add_asleep(card.slot);
     return;
   }
   const auto text = read_text(inspection, name);
@@ -442,7 +442,7 @@ void Scanner::inspect_unknown(Inspection& inspection, std::string_view name, int
   const CardList& cards = inspection.walk.cards;
   if (is_refused(error) || is_transient(error)) inspection.process.error = error;
   if (has_sleeping_card(cards, inspection.walk.may_wake)) {
-    const Card* const card = card_behind_link(inspection.folder, name, cards);
+    const Card* const card = find_card_behind_link(inspection.folder, name, cards);
     if (card != nullptr) add_client(inspection, name, *card);
     return;
   }

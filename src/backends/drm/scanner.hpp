@@ -104,12 +104,12 @@ struct Coverage {
   bool is_outdated = false;  // longer ago than `rescan_ns`
   int error = 0;             // of the last unreadable one
   int tree_error = 0;        // errno if /proc itself cannot be listed
-  bool is_hidden = false;    // those of other users are hidden (mount option hidepid)
+  bool hides_others = false;    // those of other users are hidden (mount option hidepid)
   bool has_own = false;      // the caller's own is among them, and was readable
 
   [[nodiscard]] bool is_complete() const noexcept {
     return unreadable == 0 && not_reached == 0 && waiting == 0 && !is_outdated && tree_error == 0 &&
-           !is_hidden;
+           !hides_others;
   }
 };
 

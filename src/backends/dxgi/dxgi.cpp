@@ -27,14 +27,14 @@ Failure make_no_counters_failure() {
   return {Status::unsupported, Source::pdh, {}, "Windows' performance counters are left out"};
 }
 
-void diagnose(Reading& reading, Slot number, std::uint32_t subject, FieldSet field,
+void diagnose(Reading& reading, Slot slot, std::uint32_t subject, FieldSet field,
               const Failure& failure, std::optional<std::uint32_t> pid = {}) {
   if (!reading.wants_diagnostics()) return;
   Diagnostic diagnostic;
   diagnostic.failure = failure;
   diagnostic.subject = subject;
   diagnostic.field = field;
-  diagnostic.device = number;
+  diagnostic.device = slot;
   diagnostic.pid = pid;
   reading.diagnose(diagnostic);
 }
@@ -87,10 +87,10 @@ Slot DxgiSource::find_or_add_slot(wddm::Luid id) {
   return number;
 }
 
-Device DxgiSource::make_device(Slot number, const Adapter& adapter) const {
-  const KernelFacts& facts = known_adapters_[number].facts;
+Device DxgiSource::make_device(Slot slot, const Adapter& adapter) const {
+  const KernelFacts& facts = known_adapters_[slot].facts;
   Device device;
-  device.slot = number;
+  device.slot = slot;
   device.source = Source::dxgi;
   device.state = State::ready;
   device.vendor = adapter.vendor;
@@ -119,15 +119,15 @@ Device DxgiSource::make_device(Slot number, const Adapter& adapter) const {
 
 Result<void> DxgiSource::devices(std::vector<Device>& out, Reading&) {
   for (const Adapter& adapter : adapters_.all()) {
-    const Slot number = find_or_add_slot(adapter.id);
-    out.push_back(make_device(number, adapter));
+    const Slot slot = find_or_add_slot(adapter.id);
+    out.push_back(make_device(slot, adapter));
   }
   return {};
 }
 
-Result<Adapter*> DxgiSource::find(Slot number) {
+Result<Adapter*> DxgiSource::find(Slot slot) {
   for (Adapter& adapter : adapters_.all()) {
-    if (number < known_adapters_.size() && adapter.id == known_adapters_[number].id)
+    if (slot < known_adapters_.size() && adapter.id == known_adapters_[slot].id)
       return &adapter;
   }
   return Failure{Status::device_lost, Source::dxgi, {}, "Windows no longer lists this adapter"};
@@ -150,22 +150,22 @@ bool DxgiSource::is_unified(const Adapter& adapter) const {
   return dxgi::is_unified(adapter, own_memory ? std::optional(*own_memory) : std::nullopt);
 }
 
-Result<void> DxgiSource::memory(Slot number, PoolList& out, Reading& reading) {
-  const auto adapter = find(number);
+Result<void> DxgiSource::memory(Slot slot, PoolList& out, Reading& reading) {
+  const auto adapter = find(slot);
   if (!adapter) return adapter.failure();
   Result<OwnMemory> own_memory = read_own_memory(**adapter);
   if (!own_memory) {
     if (own_memory.failure().code == Status::device_lost) return own_memory.failure();
-    diagnose(reading, number, subject::pools, budget_field, own_memory.failure());
+    diagnose(reading, slot, subject::pools, budget_field, own_memory.failure());
   }
   std::optional<wddm::AdapterMemory> used_memory;
   if (auto result = counters_ ? counters_->memory((*adapter)->id) : make_no_counters_failure()) {
     used_memory = *result;
     if (!result->dedicated.bytes())
-      diagnose(reading, number, subject::pools, used_fields,
+      diagnose(reading, slot, subject::pools, used_fields,
                make_uncounted_failure(result->dedicated));
   } else {
-    diagnose(reading, number, subject::pools, used_fields, result.failure());
+    diagnose(reading, slot, subject::pools, used_fields, result.failure());
   }
   add_pools(**adapter, own_memory ? std::optional(*own_memory) : std::nullopt,
             used_memory ? &*used_memory : nullptr, out);
@@ -179,9 +179,9 @@ Result<wddm::LoadReading> DxgiSource::read_loads(const Adapter& adapter) {
   return loads;
 }
 
-Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> DxgiSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                    Reading& reading) {
-  const auto adapter = find(number);
+  const auto adapter = find(slot);
   if (!adapter) return adapter.failure();
   constexpr std::uint32_t supported_fields =
       telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
@@ -189,7 +189,7 @@ Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry&
   const Failure failure{Status::unsupported, Source::pdh, {}, "not reported by Windows' counters"};
   if ((fields & supported_fields) == 0) return failure;
   if ((fields & ~supported_fields) != 0) {
-    diagnose(reading, number, subject::telemetry, fields & ~supported_fields, failure);
+    diagnose(reading, slot, subject::telemetry, fields & ~supported_fields, failure);
   }
   const auto loads = read_loads(**adapter);
   if (!loads) return loads.failure();
@@ -206,8 +206,8 @@ Result<void> DxgiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry&
   return {};
 }
 
-Result<void> DxgiSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading&) {
-  const auto adapter = find(number);
+Result<void> DxgiSource::metrics(Slot slot, bool, std::vector<Metric>& out, Reading&) {
+  const auto adapter = find(slot);
   if (!adapter) return adapter.failure();
   const auto loads = read_loads(**adapter);
   if (!loads) return {};
@@ -221,8 +221,8 @@ Result<void> DxgiSource::metrics(Slot number, bool, std::vector<Metric>& out, Re
   return {};
 }
 
-Result<void> DxgiSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
-  const auto adapter = find(number);
+Result<void> DxgiSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
+  const auto adapter = find(slot);
   if (!adapter) return adapter.failure();
   if (!counters_) return make_no_counters_failure();
   std::vector<wddm::ProcessMemory> rows;
@@ -234,7 +234,7 @@ Result<void> DxgiSource::processes(Slot number, std::vector<Usage>& out, Reading
     Usage row = make_usage(memory, unified);
     if (loads) add_load(*loads, row);
     if (!row.used) {
-      diagnose(reading, number, subject::processes, usage_field::used,
+      diagnose(reading, slot, subject::processes, usage_field::used,
                make_uncounted_failure(memory.dedicated_committed), memory.pid);
     }
     out.push_back(std::move(row));
@@ -265,8 +265,8 @@ Result<void> DxgiSource::read_listed_usage(const Adapter& adapter, std::uint32_t
   return {};
 }
 
-Result<void> DxgiSource::process(Slot number, std::uint32_t pid, bool self, Usage& out, Reading&) {
-  const auto adapter = find(number);
+Result<void> DxgiSource::process(Slot slot, std::uint32_t pid, bool self, Usage& out, Reading&) {
+  const auto adapter = find(slot);
   if (!adapter) return adapter.failure();
   if (self) {
     Result<void> result = read_own_usage(**adapter, out);

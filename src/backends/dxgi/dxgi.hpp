@@ -27,12 +27,12 @@ class DxgiSource final : public DeviceSource {
 
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                        Reading& reading) override;
   void close() noexcept override;
   SourceState describe(Source source) const override;
@@ -45,8 +45,8 @@ class DxgiSource final : public DeviceSource {
   };
 
   Slot find_or_add_slot(wddm::Luid id);
-  [[nodiscard]] Device make_device(Slot number, const Adapter& adapter) const;
-  Result<Adapter*> find(Slot number);
+  [[nodiscard]] Device make_device(Slot slot, const Adapter& adapter) const;
+  Result<Adapter*> find(Slot slot);
   Result<OwnMemory> read_own_memory(const Adapter& adapter) const;
   [[nodiscard]] bool is_unified(const Adapter& adapter) const;
   Result<void> read_own_usage(const Adapter& adapter, Usage& out);

@@ -20,7 +20,7 @@ Amount allocated(std::uint64_t size, std::uint64_t unallocated) noexcept {
   return unallocated < size ? Amount(size - unallocated) : std::nullopt;
 }
 
-Heap read_region(const RawRegion& region) noexcept {
+Heap make_heap(const RawRegion& region) noexcept {
   Heap heap;
   if (region.size == 0 || region.size == unknown) return heap;
   heap.total = region.size;
@@ -56,14 +56,14 @@ int find_gts(const drm::Card& card, std::vector<Gt>& out) {
   return error;
 }
 
-constexpr intel::DriverTraits dialect{
-    Source::i915,        "i915", {platform::QueryLanguage::i915, query_memory_regions},
+constexpr intel::DriverTraits traits{
+    Source::i915,        "i915", {platform::QueryDriver::i915, query_memory_regions},
     i915::parse_regions, false,  find_gts};
 
 }  // namespace
 
 std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> answer) noexcept {
-  return intel::sum_regions(answer, header_size, read_region);
+  return intel::sum_regions(answer, header_size, make_heap);
 }
 
 }  // namespace hmn::i915
@@ -71,7 +71,7 @@ std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> ans
 namespace hmn::drm {
 
 std::unique_ptr<Driver> make_i915() {
-  return std::make_unique<intel::IntelDriver>(i915::dialect);
+  return std::make_unique<intel::IntelDriver>(i915::traits);
 }
 
 }  // namespace hmn::drm

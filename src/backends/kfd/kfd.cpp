@@ -94,7 +94,7 @@ SourceState KfdDriver::describe() const {
   if (topology_.refused_count() != 0 && topology_.nodes().empty()) {
     result.failure =
         fail(Status::permission, {"none of the GPUs below ", folder_,
-                                  "/topology may be looked at: this container was not given one"});
+                                  "/topology is readable: none was given to this container"});
     result.state = State::unreadable;
   } else if (*error_ != 0) {
     result.failure = make_refused_failure(*error_, folder_, "/topology");

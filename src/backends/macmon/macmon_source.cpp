@@ -176,8 +176,8 @@ Result<void> MacmonSource::run(Reading& reading) {
   return {};
 }
 
-Result<const Sample*> MacmonSource::find(Slot number, Reading& reading) {
-  if (number != only_slot) return fail(Status::no_device, "macmon reports one GPU only");
+Result<const Sample*> MacmonSource::find(Slot slot, Reading& reading) {
+  if (slot != only_slot) return fail(Status::no_device, "macmon reports one GPU only");
   if (Result<void> result = load(reading); !result) return result.failure();
   return &*sample_;
 }
@@ -198,8 +198,8 @@ Result<void> MacmonSource::devices(std::vector<Device>& out, Reading& reading) {
 }
 
 // The RAM usage that it prints is that of all programs, not of the GPU.
-Result<void> MacmonSource::memory(Slot number, PoolList& out, Reading& reading) {
-  const auto sample = find(number, reading);
+Result<void> MacmonSource::memory(Slot slot, PoolList& out, Reading& reading) {
+  const auto sample = find(slot, reading);
   if (!sample) return sample.failure();
   Pool pool;
   pool.kind = PoolKind::unified;
@@ -218,9 +218,9 @@ Result<void> MacmonSource::memory(Slot number, PoolList& out, Reading& reading) 
   return {};
 }
 
-Result<void> MacmonSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> MacmonSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                      Reading& reading) {
-  const auto sample = find(number, reading);
+  const auto sample = find(slot, reading);
   if (!sample) return sample.failure();
   out = {};
   out.source = Source::macmon;
@@ -249,8 +249,8 @@ Result<void> MacmonSource::telemetry(Slot number, FieldSet fields, hmn::Telemetr
   return {};
 }
 
-Result<void> MacmonSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
-  const auto result = find(number, reading);
+Result<void> MacmonSource::metrics(Slot slot, bool, std::vector<Metric>& out, Reading& reading) {
+  const auto result = find(slot, reading);
   if (!result) return result.failure();
   const Sample& sample = **result;
   // A key that is not printed is no failure: versions differ.

@@ -21,17 +21,17 @@ class MacmonSource final : public DeviceSource {
   Result<void> probe() override;
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
   void close() noexcept override { sample_.reset(); }
 
  private:
   // Runs the command unless this reading already did.
   Result<void> load(Reading& reading);
   Result<void> run(Reading& reading);
-  Result<const Sample*> find(Slot number, Reading& reading);
+  Result<const Sample*> find(Slot slot, Reading& reading);
 
   command_tool::Program program_;
   const bool may_be_planted_;

@@ -120,7 +120,7 @@ Rates CounterHistory::add(Counters now, std::span<const double> clocks) {
   return rates;
 }
 
-bool Report::open(const Frameworks& frameworks) {
+bool ChannelReader::open(const Frameworks& frameworks) {
   close();
   if (!frameworks.has_report) return false;
   frameworks_ = &frameworks;
@@ -143,7 +143,7 @@ bool Report::open(const Frameworks& frameworks) {
   return subscription_ && subscribed_channels_;
 }
 
-void Report::add_channel(Cf channel, Counters& counters) const {
+void ChannelReader::add_channel(Cf channel, Counters& counters) const {
   const IoReport& report = frameworks_->report;
   const std::string group = get_text(frameworks_->core, report.get_group(channel));
   const std::string name = get_text(frameworks_->core, report.get_name(channel));
@@ -161,7 +161,7 @@ void Report::add_channel(Cf channel, Counters& counters) const {
   }
 }
 
-Counters Report::read() const {
+Counters ChannelReader::read() const {
   Counters now;
   now.time_ns = platform::monotonic_ns();
   now.suspended_ns = platform::suspended_ns();
@@ -175,7 +175,7 @@ Counters Report::read() const {
   return now;
 }
 
-void Report::close() noexcept {
+void ChannelReader::close() noexcept {
   subscription_ = {};
   subscribed_channels_ = {};
   channels_ = {};

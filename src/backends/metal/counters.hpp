@@ -56,7 +56,7 @@ class CounterHistory {
 };
 
 // GPU channels of IOReport, readable by any user.
-class Report {
+class ChannelReader {
  public:
   // Returns false if there are no such channels.
   bool open(const Frameworks& frameworks);

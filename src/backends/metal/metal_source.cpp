@@ -16,13 +16,13 @@ namespace {
 
 inline constexpr FailureFactory fail{Source::metal};
 
-inline void diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields, Slot number,
+inline void diagnose(const Failure& failure, std::uint32_t subject, FieldSet fields, Slot slot,
                      Reading& reading) {
   Diagnostic diagnostic;
   diagnostic.failure = failure;
   diagnostic.subject = subject;
   diagnostic.field = fields;
-  diagnostic.device = number;
+  diagnostic.device = slot;
   reading.diagnose(diagnostic);
 }
 
@@ -70,30 +70,30 @@ struct Coverage {
   std::uint32_t skipped = 0;
 };
 
-void diagnose_gap(std::uint32_t count, const Failure& failure, Slot number, Reading& reading) {
+void diagnose_gap(std::uint32_t count, const Failure& failure, Slot slot, Reading& reading) {
   if (count == 0 || !reading.wants_diagnostics()) return;
   Diagnostic diagnostic;
   diagnostic.failure = failure;
   diagnostic.subject = subject::processes;
-  diagnostic.device = number;
+  diagnostic.device = slot;
   diagnostic.unreadable_processes = count;
   reading.diagnose(diagnostic);
 }
 
-void diagnose(const Coverage& coverage, Slot number, Reading& reading) {
+void diagnose(const Coverage& coverage, Slot slot, Reading& reading) {
   diagnose_gap(coverage.refused,
                fail(Status::permission, {coverage.refused, " of ", coverage.total,
                                          " processes cannot be inspected; root sees what those of "
                                          "other users use"}),
-               number, reading);
+               slot, reading);
   diagnose_gap(coverage.failed,
                fail(Status::backend,
                     {coverage.failed, " of ", coverage.total, " processes could not be inspected"}),
-               number, reading);
+               slot, reading);
   diagnose_gap(
       coverage.skipped,
       fail(Status::timeout, {coverage.skipped, " processes were not reached before the deadline"}),
-      number, reading);
+      slot, reading);
 }
 
 namespace bit = telemetry_field;
@@ -140,7 +140,7 @@ Result<void> MetalSource::open(Reading& reading) {
     metal_devices_.open(*frameworks_, is_apple_);
     if (is_apple_) {
       clocks_ = find_clocks(*frameworks_);
-      report_.open(*frameworks_);
+      channel_reader_.open(*frameworks_);
       sensors_.open(*frameworks_);
     }
   }
@@ -212,17 +212,17 @@ Result<void> MetalSource::devices(std::vector<Device>& out, Reading&) {
   return {};
 }
 
-Result<const Accelerator*> MetalSource::find(Slot number) const {
-  if (number >= accelerator_ids_.size())
+Result<const Accelerator*> MetalSource::find(Slot slot) const {
+  if (slot >= accelerator_ids_.size())
     return fail(Status::no_device, "IOKit never listed this GPU");
   for (const Accelerator& accelerator : accelerators_) {
-    if (accelerator.id == accelerator_ids_[number]) return &accelerator;
+    if (accelerator.id == accelerator_ids_[slot]) return &accelerator;
   }
   return fail(Status::device_lost, "IOKit does not list this GPU any more");
 }
 
 const Rates& MetalSource::current_rates() {
-  if (!rates_) rates_ = history_.add(report_.read(), clocks_);
+  if (!rates_) rates_ = history_.add(channel_reader_.read(), clocks_);
   return *rates_;
 }
 
@@ -237,7 +237,7 @@ void MetalSource::close() noexcept {
   accelerators_.clear();
   history_.clear();
   sensors_.close();
-  report_.close();
+  channel_reader_.close();
   metal_devices_.close();
   frameworks_.reset();
 }
@@ -308,10 +308,10 @@ Pool MetalSource::make_vram_pool(const Accelerator& accelerator) const {
 }
 
 void MetalSource::explain_missing_values(const Pool& pool, const Accelerator& accelerator,
-                                         Slot number, Reading& reading) const {
+                                         Slot slot, Reading& reading) const {
   const auto report = [&](bool is_known, FieldSet field, const char* reason) {
     if (!is_known)
-      diagnose(fail(Status::unsupported, reason), subject::pools, field, number, reading);
+      diagnose(fail(Status::unsupported, reason), subject::pools, field, slot, reading);
   };
   if (!reading.wants_diagnostics()) return;
   report(pool.total.has_value(), pool_field::total,
@@ -327,8 +327,8 @@ void MetalSource::explain_missing_values(const Pool& pool, const Accelerator& ac
                                 : "Metal is not on this system");
 }
 
-Result<void> MetalSource::memory(Slot number, PoolList& out, Reading& reading) {
-  const auto match = find(number);
+Result<void> MetalSource::memory(Slot slot, PoolList& out, Reading& reading) {
+  const auto match = find(slot);
   if (!match) return match.failure();
   const Accelerator& accelerator = **match;
   Pool pool =
@@ -336,7 +336,7 @@ Result<void> MetalSource::memory(Slot number, PoolList& out, Reading& reading) {
   pool.source = Source::metal;
   pool.is_main = true;
   pool.budget = find_budget(accelerator);
-  explain_missing_values(pool, accelerator, number, reading);
+  explain_missing_values(pool, accelerator, slot, reading);
   out.add(pool);
   return {};
 }
@@ -395,17 +395,17 @@ Result<std::vector<int>> GraphicsLedger::list_processes() const {
   return fail(Status::limit, "there are too many processes");
 }
 
-Result<void> MetalSource::can_attribute() const {
+Result<void> MetalSource::check_attribution() const {
   if (accelerators_.size() == 1) return {};
   return with_reason(
       Reason::ambiguous,
       fail(Status::unsupported,
-           "macOS counts a process' graphics memory, not of which of several GPUs it is"));
+           "macOS reports a process's graphics memory, but not on which of several GPUs it is"));
 }
 
-Result<void> MetalSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
-  if (const auto match = find(number); !match) return match.failure();
-  if (Result<void> result = can_attribute(); !result) return result;
+Result<void> MetalSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
+  if (const auto match = find(slot); !match) return match.failure();
+  if (Result<void> result = check_attribution(); !result) return result;
   const Result<std::vector<int>> pids = ledger_.list_processes();
   if (!pids) return pids.failure();
   Coverage coverage;
@@ -427,13 +427,13 @@ Result<void> MetalSource::processes(Slot number, std::vector<Usage>& out, Readin
     if (used.failure().code == Status::permission) ++coverage.refused;
     if (used.failure().code == Status::backend) ++coverage.failed;
   }
-  diagnose(coverage, number, reading);
+  diagnose(coverage, slot, reading);
   return {};
 }
 
-Result<void> MetalSource::process(Slot number, std::uint32_t pid, bool, Usage& out, Reading&) {
-  if (const auto match = find(number); !match) return match.failure();
-  if (Result<void> result = can_attribute(); !result) return result;
+Result<void> MetalSource::process(Slot slot, std::uint32_t pid, bool, Usage& out, Reading&) {
+  if (const auto match = find(slot); !match) return match.failure();
+  if (Result<void> result = check_attribution(); !result) return result;
   const Result<std::uint64_t> used = ledger_.read_used_bytes(pid);
   if (!used) return used.failure();
   out = make_row(pid, *used);
@@ -480,9 +480,9 @@ Failure MetalSource::explain_missing_field(FieldSet field, const Accelerator& ac
               field == bit::power_watts ? rates.no_watts_reason : rates.no_megahertz_reason);
 }
 
-Result<void> MetalSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> MetalSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                     Reading& reading) {
-  const auto match = find(number);
+  const auto match = find(slot);
   if (!match) return match.failure();
   const Accelerator& accelerator = **match;
   out = {};
@@ -500,17 +500,17 @@ Result<void> MetalSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry
   if (!reading.wants_diagnostics()) return {};
   for (const FieldSet field : reported_fields) {
     if ((left & field) != 0)
-      diagnose(explain_missing_field(field, accelerator), subject::telemetry, field, number,
+      diagnose(explain_missing_field(field, accelerator), subject::telemetry, field, slot,
                reading);
     left &= ~field;
   }
   if (left != 0)
-    diagnose(explain_missing_field(left, accelerator), subject::telemetry, left, number, reading);
+    diagnose(explain_missing_field(left, accelerator), subject::telemetry, left, slot, reading);
   return {};
 }
 
-Result<void> MetalSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading&) {
-  const auto match = find(number);
+Result<void> MetalSource::metrics(Slot slot, bool, std::vector<Metric>& out, Reading&) {
+  const auto match = find(slot);
   if (!match) return match.failure();
   const Statistics& statistics = (*match)->statistics;
   const auto add = [&](MetricId id, std::uint32_t instance, std::optional<double> value) {

@@ -67,12 +67,12 @@ class MetalSource final : public DeviceSource {
   Result<void> probe() override;
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                        Reading& reading) override;
   void close() noexcept override;
 
@@ -80,13 +80,13 @@ class MetalSource final : public DeviceSource {
   Result<void> open(Reading& reading);
   Slot find_or_add_slot(std::uint64_t id);
   [[nodiscard]] Device describe_device(const Accelerator& accelerator, std::uint32_t index) const;
-  Result<const Accelerator*> find(Slot number) const;
+  Result<const Accelerator*> find(Slot slot) const;
   // Whether the GPU's memory is host memory.
   [[nodiscard]] bool is_unified(const Accelerator& accelerator) const;
   [[nodiscard]] std::optional<std::uint64_t> find_budget(const Accelerator& accelerator) const;
   [[nodiscard]] Pool make_unified_pool(const Accelerator& accelerator) const;
   [[nodiscard]] Pool make_vram_pool(const Accelerator& accelerator) const;
-  void explain_missing_values(const Pool& pool, const Accelerator& accelerator, Slot number,
+  void explain_missing_values(const Pool& pool, const Accelerator& accelerator, Slot slot,
                               Reading& reading) const;
 
   // Reads this reading's rates on first use.
@@ -95,7 +95,7 @@ class MetalSource final : public DeviceSource {
   void read_telemetry(const Accelerator& accelerator, FieldSet fields, hmn::Telemetry& out);
   [[nodiscard]] Failure explain_missing_field(FieldSet field, const Accelerator& accelerator);
 
-  Result<void> can_attribute() const;
+  Result<void> check_attribution() const;
 
   const mach::Kernel& kernel_;
   const Loader load_;
@@ -105,7 +105,7 @@ class MetalSource final : public DeviceSource {
   Text<96> chip_;
   std::vector<double> clocks_;
   MetalDevices metal_devices_;
-  Report report_;
+  ChannelReader channel_reader_;
   Sensors sensors_;
   CounterHistory history_;
   GraphicsLedger ledger_;

@@ -72,7 +72,7 @@ std::string_view GpuRow::value_or_empty(GpuColumn column) const {
 
 Answer<GpuRow> parse_gpus(std::string_view text, bool cut) {
   const Table table =
-      parse_table(keep_whole_lines(text, cut), gpu_spellings(), free_gpu_texts, most_gpus);
+      parse_table(keep_whole_lines(text, cut), gpu_spellings(), free_gpu_texts, max_gpus);
   const auto indexes = find_columns(table, gpu_spellings());
   Answer<GpuRow> answer;
   answer.is_table = !table.columns.empty();
@@ -100,7 +100,7 @@ Answer<GpuRow> parse_gpus(std::string_view text, bool cut) {
 
 Answer<AppRow> parse_apps(std::string_view text, bool cut) {
   const Table table =
-      parse_table(keep_whole_lines(text, cut), app_spellings(), free_app_texts, most_apps);
+      parse_table(keep_whole_lines(text, cut), app_spellings(), free_app_texts, max_apps);
   const auto indexes = find_columns(table, app_spellings());
   const auto column_index = [&](AppColumn column) {
     return indexes[static_cast<std::size_t>(column)];
@@ -363,7 +363,7 @@ Telemetry read_telemetry(const GpuRow& row, FieldSet fields, std::vector<Missing
   if ((fields & bit::throttle) != 0) {
     const GpuCell& cell = row[GpuColumn::throttle];
     const auto reasons = parse_hexadecimal(cell.text);
-    if (reasons.value) telemetry.throttle = nvidia::throttle_bits(*reasons.value);
+    if (reasons.value) telemetry.throttle = nvidia::convert_throttle(*reasons.value);
     const bool is_refused = reasons.value && !telemetry.throttle;
     check_cell(bit::throttle, is_refused ? Status::backend : reasons.status, cell);
   }

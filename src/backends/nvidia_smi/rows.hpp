@@ -47,13 +47,13 @@ struct AppRow {
   std::string name;  // program name without its folder
 };
 
-inline constexpr std::size_t most_gpus = 1024;
-inline constexpr std::size_t most_apps = 65'536;
+inline constexpr std::size_t max_gpus = 1024;
+inline constexpr std::size_t max_apps = 65'536;
 
 struct ParseResult {
   bool is_table = false;  // a header was found
   StrayLines strays;
-  bool is_truncated = false;  // more than `most_gpus` or `most_apps`
+  bool is_truncated = false;  // more than `max_gpus` or `max_apps`
   std::size_t count = 0;      // of rows
 };
 

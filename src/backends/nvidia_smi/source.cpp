@@ -70,49 +70,49 @@ void SmiSource::report(const Problem& problem, Reading& reading) const {
   diagnose(problem.failure, subject::devices, 0, find(device), reading);
 }
 
-Result<const GpuRow*> SmiSource::find_gpu(Slot number, Reading& reading) {
-  Result<std::size_t> index = find_row(number, reading);
+Result<const GpuRow*> SmiSource::find_gpu(Slot slot, Reading& reading) {
+  Result<std::size_t> index = find_row(slot, reading);
   read_ns_ = load_end_ns();
   if (index) return &gpus_.rows[*index];
   if (index.failure().code == Status::device_lost) {
     for (const Problem& problem : gpus_.problems) {
-      if (!problem.bus_id.empty() && problem.bus_id == known_gpus_[number].identity.pci_bus_id)
+      if (!problem.bus_id.empty() && problem.bus_id == known_gpus_[slot].identity.pci_bus_id)
         return problem.failure;
     }
   }
   return index.failure();
 }
 
-Result<void> SmiSource::memory(Slot number, PoolList& out, Reading& reading) {
-  const auto row = find_gpu(number, reading);
+Result<void> SmiSource::memory(Slot slot, PoolList& out, Reading& reading) {
+  const auto row = find_gpu(slot, reading);
   if (!row) return row.failure();
   std::vector<MissingFields> gaps;
   const Result<Pool> pool = read_pool(**row, gaps);
   if (!pool) return pool.failure();
-  diagnose(gaps, subject::pools, number, reading);
+  diagnose(gaps, subject::pools, slot, reading);
   out.add(*pool);
   return {};
 }
 
-Result<void> SmiSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> SmiSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                   Reading& reading) {
-  const auto row = find_gpu(number, reading);
+  const auto row = find_gpu(slot, reading);
   if (!row) return row.failure();
   std::vector<MissingFields> gaps;
   out = read_telemetry(**row, fields, gaps);
   if (collect_fields(gaps) == fields)
-    return make_missing_failure(gaps, subject::telemetry, number, reading);
-  diagnose(gaps, subject::telemetry, number, reading);
+    return make_missing_failure(gaps, subject::telemetry, slot, reading);
+  diagnose(gaps, subject::telemetry, slot, reading);
   return {};
 }
 
-Result<void> SmiSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
-  const auto row = find_gpu(number, reading);
+Result<void> SmiSource::metrics(Slot slot, bool, std::vector<Metric>& out, Reading& reading) {
+  const auto row = find_gpu(slot, reading);
   if (!row) return row.failure();
   append_metrics(**row, out, [&](FieldSet metric, Status status, const GpuCell& cell) {
     std::vector<MissingFields> gaps;
     add_missing(gaps, metric, status, cell);
-    diagnose(gaps, subject::metrics, number, reading);
+    diagnose(gaps, subject::metrics, slot, reading);
   });
   return {};
 }
@@ -169,9 +169,9 @@ Usage make_row(const AppRow& app) {
 
 // Merges rows of one process: with MIG there is one per instance, else they are duplicates.
 std::optional<std::uint64_t> merge_used(std::optional<std::uint64_t> a,
-                                        std::optional<std::uint64_t> b, bool mig_on) {
+                                        std::optional<std::uint64_t> b, bool is_mig_on) {
   if (!a || !b) return std::nullopt;
-  return mig_on ? scan::checked_add(*a, *b) : std::max(*a, *b);
+  return is_mig_on ? scan::checked_add(*a, *b) : std::max(*a, *b);
 }
 
 std::string_view describe_missing_use(Status code) {
@@ -196,8 +196,8 @@ Result<void> SmiSource::load_apps(Reading& reading) {
   return outcome;
 }
 
-bool SmiSource::belongs_to(const AppRow& row, Slot number) const {
-  const Device& gpu = known_gpus_[number].identity;
+bool SmiSource::belongs_to(const AppRow& row, Slot slot) const {
+  const Device& gpu = known_gpus_[slot].identity;
   if (!row.gpu_bus_id.empty() && !gpu.pci_bus_id.empty()) {
     return row.gpu_bus_id == gpu.pci_bus_id;
   }
@@ -206,8 +206,8 @@ bool SmiSource::belongs_to(const AppRow& row, Slot number) const {
 }
 
 // Succeeds if every process of the GPU has a row.
-Result<void> SmiSource::check_list_complete(Slot number) const {
-  const Text<32>& bus_id = known_gpus_[number].identity.pci_bus_id;
+Result<void> SmiSource::check_list_complete(Slot slot) const {
+  const Text<32>& bus_id = known_gpus_[slot].identity.pci_bus_id;
   for (const Problem& problem : apps_.problems) {
     const bool is_on_another_gpu =
         !problem.bus_id.empty() && !bus_id.empty() && problem.bus_id != bus_id;
@@ -223,20 +223,20 @@ Result<void> SmiSource::check_list_complete(Slot number) const {
                                             ambiguous_count, " process(es) are"}));
 }
 
-Result<void> SmiSource::append_rows(Slot number, std::uint32_t pid, std::vector<Usage>& out,
+Result<void> SmiSource::append_rows(Slot slot, std::uint32_t pid, std::vector<Usage>& out,
                                     Reading& reading) {
-  if (number >= known_gpus_.size()) return make_not_listed_failure();
+  if (slot >= known_gpus_.size()) return make_not_listed_failure();
   if (Result<void> result = load_apps(reading); !result) return result;
   const std::vector<AppRow>& apps = apps_.rows;
   std::vector<std::uint32_t> indexes;
   for (std::uint32_t i = 0; i < apps.size(); ++i) {
-    if (!belongs_to(apps[i], number)) continue;
+    if (!belongs_to(apps[i], slot)) continue;
     if (apps[i].pid == 0) {
       return fail(apps[i].list_status, "nvidia-smi cannot list the processes of this GPU");
     }
     if (pid == 0 || apps[i].pid == pid) indexes.push_back(i);
   }
-  const Result<void> completeness = check_list_complete(number);
+  const Result<void> completeness = check_list_complete(slot);
   std::ranges::stable_sort(
       indexes, [&](std::uint32_t a, std::uint32_t b) { return apps[a].pid < apps[b].pid; });
   for (std::size_t i = 0; i < indexes.size();) {
@@ -244,17 +244,17 @@ Result<void> SmiSource::append_rows(Slot number, std::uint32_t pid, std::vector<
     Usage& row = out.emplace_back(make_row(app));
     while (++i < indexes.size() && apps[indexes[i]].pid == app.pid) {
       row.used =
-          merge_used(row.used, apps[indexes[i]].used.value, known_gpus_[number].has_instances);
+          merge_used(row.used, apps[indexes[i]].used.value, known_gpus_[slot].has_instances);
     }
-    check_used(row, app.used.status, number, reading);
+    check_used(row, app.used.status, slot, reading);
     if (!completeness) mark_lower_bound(row);
   }
   return indexes.empty() ? completeness : Result<void>();
 }
 
-void SmiSource::check_used(Usage& row, Status status, Slot number, Reading& reading) const {
+void SmiSource::check_used(Usage& row, Status status, Slot slot, Reading& reading) const {
   std::string_view message = describe_missing_use(status);
-  const auto total = known_gpus_[number].total;
+  const auto total = known_gpus_[slot].total;
   auto reason = Reason::unknown;
   if (row.used && total && *row.used > *total) {
     row.used.reset();
@@ -265,16 +265,16 @@ void SmiSource::check_used(Usage& row, Status status, Slot number, Reading& read
   if (row.used) return;
   if (status == Status::ok) status = Status::backend;
   if (status == Status::backend && reason == Reason::unknown) reason = Reason::not_understood;
-  diagnose_usage(with_reason(reason, fail(status, {message})), row.pid, number, reading);
+  diagnose_usage(with_reason(reason, fail(status, {message})), row.pid, slot, reading);
 }
 
-Result<void> SmiSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+Result<void> SmiSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
   const std::size_t first_row = out.size();
-  if (Result<void> result = append_rows(number, 0, out, reading); !result) return result;
+  if (Result<void> result = append_rows(slot, 0, out, reading); !result) return result;
   const std::span rows = std::span(out).subspan(first_row);
-  if (const Result<void> completeness = check_list_complete(number);
+  if (const Result<void> completeness = check_list_complete(slot);
       !completeness && !rows.empty()) {
-    diagnose(completeness.failure(), subject::processes, 0, number, reading);
+    diagnose(completeness.failure(), subject::processes, 0, slot, reading);
   }
   const bool is_initial = is_in_initial_pid_namespace();
   const bool is_foreign = !is_initial && procfs::explain_foreign_tree(proc_root_);
@@ -284,10 +284,10 @@ Result<void> SmiSource::processes(Slot number, std::vector<Usage>& out, Reading&
   return {};
 }
 
-Result<void> SmiSource::process(Slot number, std::uint32_t pid, bool self, Usage& out,
+Result<void> SmiSource::process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                                 Reading& reading) {
   std::vector<Usage> rows;
-  if (Result<void> result = append_rows(number, pid, rows, reading); !result) return result;
+  if (Result<void> result = append_rows(slot, pid, rows, reading); !result) return result;
   if (!rows.empty()) {
     out = std::move(rows.front());
     return {};

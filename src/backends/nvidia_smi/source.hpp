@@ -16,12 +16,12 @@ class SmiSource final : public command_tool::ToolSource {
  public:
   explicit SmiSource(const Settings& settings);
 
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                        Reading& reading) override;
 
  private:
@@ -32,14 +32,14 @@ class SmiSource final : public command_tool::ToolSource {
   Result<void> load_apps(Reading& reading);
   void report(const Problem& problem, Reading& reading) const;
   bool adopt_row(std::size_t index, Reading& reading);
-  Result<const GpuRow*> find_gpu(Slot number, Reading& reading);
-  [[nodiscard]] bool belongs_to(const AppRow& row, Slot number) const;
-  [[nodiscard]] Result<void> check_list_complete(Slot number) const;
+  Result<const GpuRow*> find_gpu(Slot slot, Reading& reading);
+  [[nodiscard]] bool belongs_to(const AppRow& row, Slot slot) const;
+  [[nodiscard]] Result<void> check_list_complete(Slot slot) const;
   // Appends the rows of one GPU, of one process if `pid` is not 0; each process once. Fails if
   // there are none and the list is incomplete.
-  Result<void> append_rows(Slot number, std::uint32_t pid, std::vector<Usage>& out,
+  Result<void> append_rows(Slot slot, std::uint32_t pid, std::vector<Usage>& out,
                            Reading& reading);
-  void check_used(Usage& row, Status status, Slot number, Reading& reading) const;
+  void check_used(Usage& row, Status status, Slot slot, Reading& reading) const;
   [[nodiscard]] Failure make_unlisted_failure(std::uint32_t pid, bool self) const;
 
   Tool tool_;

@@ -60,40 +60,40 @@ Result<void> Tool::query_apps(Reading& reading, Reply<AppRow>& out) {
 
 namespace {
 
-using About = Sentence::Subject;
+using Subject = Sentence::Subject;
 
 constexpr const char* load_driver =
     "load it with 'modprobe nvidia', in a container start it with GPU access, or install the "
     "driver";
 
 constexpr command_tool::ToolMessage known_sentences[] = {
-    {"No devices were found", About::nothing, Status::no_device,
+    {"No devices were found", Subject::nothing, Status::no_device,
      "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
-    {"No running", About::nothing, Status::empty, "no process uses the GPU"},
-    {"couldn't communicate with the NVIDIA driver", About::tool, Status::no_source, load_driver},
-    {"couldn't find libnvidia-ml", About::tool, Status::no_source,
+    {"No running", Subject::nothing, Status::empty, "no process uses the GPU"},
+    {"couldn't communicate with the NVIDIA driver", Subject::tool, Status::no_source, load_driver},
+    {"couldn't find libnvidia-ml", Subject::tool, Status::no_source,
      "install the user-space part of the NVIDIA driver, or start the container with GPU access"},
-    {"version mismatch", About::tool, Status::backend,
+    {"version mismatch", Subject::tool, Status::backend,
      "driver library and kernel module differ, as after an update; reload the nvidia modules or "
      "reboot"},
-    {"Driver Not Loaded", About::tool, Status::no_source, load_driver},
-    {"blocked by the operating system", About::tool, Status::permission,
+    {"Driver Not Loaded", Subject::tool, Status::no_source, load_driver},
+    {"blocked by the operating system", Subject::tool, Status::permission,
      "give the container or service access to /dev/nvidia*"},
-    {"ermission", About::tool, Status::permission, "run it as a user who may open /dev/nvidia*"},
-    {"is lost", About::device, Status::device_lost,
+    {"ermission", Subject::tool, Status::permission, "run it as a user who may open /dev/nvidia*"},
+    {"is lost", Subject::device, Status::device_lost,
      "see 'dmesg' for Xid lines, then reset the GPU or reboot"},
-    {"requires reset", About::device, Status::backend,
+    {"requires reset", Subject::device, Status::backend,
      "reset it with 'nvidia-smi --gpu-reset', or reboot"},
-    {"Unable to determine the device handle", About::device, Status::backend,
+    {"Unable to determine the device handle", Subject::device, Status::backend,
      "see 'dmesg' for NVRM lines; resetting the GPU or a reboot may help"},
-    {"Failed to initialize NVML", About::tool, Status::backend,
+    {"Failed to initialize NVML", Subject::tool, Status::backend,
      "see 'dmesg' for NVRM lines; a container that lost its devices must be started again"},
-    {"infoROM is corrupted", About::warning, Status::ok, "the values are still valid"},
-    {"is not recognized", About::tool, Status::unsupported, "this tool is too old"},
-    {"is missing its value", About::tool, Status::unsupported, "this tool is too old"},
-    {"Invalid combination of input arguments", About::tool, Status::unsupported,
+    {"infoROM is corrupted", Subject::warning, Status::ok, "the values are still valid"},
+    {"is not recognized", Subject::tool, Status::unsupported, "this tool is too old"},
+    {"is missing its value", Subject::tool, Status::unsupported, "this tool is too old"},
+    {"Invalid combination of input arguments", Subject::tool, Status::unsupported,
      "this tool is too old"},
-    {"NVIDIA-SMI has failed", About::tool, Status::backend, "see 'dmesg' for NVRM lines"},
+    {"NVIDIA-SMI has failed", Subject::tool, Status::backend, "see 'dmesg' for NVRM lines"},
 };
 
 // Parses "Field "cuda_version" is not a valid field to query."
@@ -163,7 +163,7 @@ bool has_failed(const platform::Outcome& outcome) {
 
 std::optional<Sentence> parse_sentence(std::string_view line) {
   if (auto field = parse_refused_field(line)) {
-    return Sentence{{{}, About::field, Status::unsupported, "this tool is too old for it"},
+    return Sentence{{{}, Subject::field, Status::unsupported, "this tool is too old for it"},
                     std::move(*field),
                     {}};
   }
@@ -185,8 +185,8 @@ Refusal explain_no_table(const platform::Outcome& outcome, const StrayLines& str
   bool is_empty = false;
   for (const Text<256>& line : strays.first_lines()) {
     const auto sentence = parse_sentence(line.view());
-    if (!sentence || sentence->subject == About::warning) continue;
-    if (sentence->subject == About::nothing) {
+    if (!sentence || sentence->subject == Subject::warning) continue;
+    if (sentence->subject == Subject::nothing) {
       is_empty = true;
       continue;
     }
@@ -209,7 +209,7 @@ std::vector<Problem> collect_problems(const platform::Outcome& outcome, const St
     const auto sentence = parse_sentence(line.view());
     known_count += sentence ? 1 : 0;
     if (!sentence && first_unknown == nullptr) first_unknown = &line;
-    if (!sentence || sentence->subject == About::nothing) continue;
+    if (!sentence || sentence->subject == Subject::nothing) continue;
     problems.push_back({make_sentence_failure(outcome, *sentence, line), sentence->bus_id});
   }
   if (first_unknown != nullptr) {

@@ -46,7 +46,7 @@ constexpr std::array meanings{
     Meaning{no_permission, Status::permission,
             "the driver refuses this user; run as root, or let the administrator allow it"},
     Meaning{already_initialized, Status::backend, "NVML is open already"},
-    Meaning{not_found, Status::unsupported, "the driver knows no such thing"},
+    Meaning{not_found, Status::unsupported, "not found"},
     Meaning{insufficient_size, Status::backend,
             "the answer does not fit any size that was offered"},
     Meaning{insufficient_power, Status::backend,
@@ -242,8 +242,8 @@ void CallContext::report_skipped(const NamedSymbol& function, FieldSet field) co
          Reason::not_yet);
 }
 
-CallContext CallContext::for_device(Slot number) const noexcept {
-  return {reading, subject, number, {}};
+CallContext CallContext::for_device(Slot slot) const noexcept {
+  return {reading, subject, slot, {}};
 }
 
 CallContext CallContext::for_process(std::uint32_t number) const noexcept {

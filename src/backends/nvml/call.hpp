@@ -317,7 +317,7 @@ struct CallContext {
   [[nodiscard]] bool is_whole_gpu_only(const NamedSymbol& function) const noexcept {
     return is_instance && function.device_scope == DeviceScope::gpu;
   }
-  [[nodiscard]] CallContext for_device(Slot number) const noexcept;
+  [[nodiscard]] CallContext for_device(Slot slot) const noexcept;
   [[nodiscard]] CallContext for_process(std::uint32_t number) const noexcept;
   [[nodiscard]] bool is_late() const noexcept {
     return !is_opening && platform::monotonic_ns() > reading.deadline_ns();

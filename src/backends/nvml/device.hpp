@@ -31,11 +31,11 @@ std::optional<std::uint32_t> find_render_minor(const std::string& sys_root,
 
 // Properties that distinguish dedicated memory from host RAM.
 struct MemoryTraits {
-  bool address_translation = false;  // ATS
-  bool chip_to_chip = false;
-  bool off_bus = false;         // neither a PCI address nor a BAR1
-  bool system_on_chip = false;  // by backends/shared/pci/pci.hpp
-  bool virtual_gpu = false;     // the host may also refuse BAR1
+  bool has_address_translation = false;  // ATS
+  bool has_chip_to_chip = false;
+  bool is_off_bus = false;         // neither a PCI address nor a BAR1
+  bool is_system_on_chip = false;  // by backends/shared/pci/pci.hpp
+  bool is_virtual_gpu = false;     // the host may also refuse BAR1
   std::optional<std::uint32_t> numa_node;
   // The call that should have reported a mode and did not.
   const char* unknown_mode_function = nullptr;
@@ -60,9 +60,9 @@ struct KnownDevice {
   std::uint64_t session = 0;       // number of the session that `handle` belongs to
   std::size_t list_index = 0;      // position in the last listing of the open library
   std::uint64_t last_listing = 0;  // last listing that gave a handle for it
-  bool only_memory_v1 = false;
-  bool mig_capable = false;
-  bool mig_on = false;
+  bool has_only_memory_v1 = false;
+  bool is_mig_capable = false;
+  bool is_mig_on = false;
   std::uint64_t mig_checked_ns = 0;    // when MIG was last found to be off; 0: it is not off
   Code refusal = success;              // why it is unusable: no handle, or its last return code
   const char* refusing_function = "";  // the call that returned it

@@ -91,11 +91,11 @@ Result<void> DeviceList::enumerate(const CallContext& context, Session& session,
   for (unsigned i = 0; i < handles_.size(); ++i) {
     if (handles_[i].is_repeated) continue;
     if (handles_[i].result != success) mark_unreachable(context, i, watch);
-    new_slots_.push_back(*handles_[i].number);
-    if (handles_[i].result == set_aside) keep_instances(*handles_[i].number);
+    new_slots_.push_back(*handles_[i].slot);
+    if (handles_[i].result == set_aside) keep_instances(*handles_[i].slot);
     if (handles_[i].result != success || !context.reading.begin_device_call(i, handles_.size()))
       continue;
-    const Code code = list_instances(context, session, *handles_[i].number);
+    const Code code = update_instances(context, session, *handles_[i].slot);
     if (ends_listing(code)) return make_failure(code, session.fn.mig_mode.name());
   }
   listed_slots_.swap(new_slots_);
@@ -137,7 +137,7 @@ void DeviceList::drop_invalid_handles(const CallContext& context, const Session&
                                       const SleepWatch& watch, unsigned count) {
   const std::size_t min_count = std::max<std::size_t>(watch.devices().size(), 1);
   while (handles_.size() > min_count && handles_.back().result == invalid_argument &&
-         !handles_.back().number) {
+         !handles_.back().slot) {
     handles_.pop_back();
   }
   const auto repeated_count = std::ranges::count_if(handles_, &HandleSlot::is_repeated);
@@ -159,13 +159,13 @@ Code DeviceList::read_handle(const CallContext& context, Session& session, unsig
   entry.result = call(context, session.fn.by_index, index, &handle);
   if (entry.result != success) return entry.result;
   if (!must_identify(entry, handle) &&
-      has_same_address(context, session, devices_[*entry.number])) {
+      has_same_address(context, session, devices_[*entry.slot])) {
     claim(entry);
     return success;
   }
   KnownDevice device;
   device.identity.driver_index = index;
-  entry.result = read_identity({context.reading, context.subject, entry.number, {}}, session,
+  entry.result = read_identity({context.reading, context.subject, entry.slot, {}}, session,
                                settings_, handle, device);
   entry.function_name = device.refusing_function;
   if (entry.result != success) return entry.result;
@@ -173,32 +173,32 @@ Code DeviceList::read_handle(const CallContext& context, Session& session, unsig
   if (entry.is_repeated) return success;
   device.identity.state = device.refusal == success ? State::ready : derive_state(device.refusal);
   entry.handle = handle;
-  entry.number = store_device(std::move(device));
+  entry.slot = store_device(std::move(device));
   claim(entry);
   return success;
 }
 
 void DeviceList::claim(HandleSlot& entry) noexcept {
   entry.is_claimed = true;
-  devices_[*entry.number].last_listing = listing_number_;
+  devices_[*entry.slot].last_listing = listing_number_;
 }
 
-bool DeviceList::has_current_handle(Slot number) const noexcept {
-  return devices_[number].last_listing == listing_number_;
+bool DeviceList::has_current_handle(Slot slot) const noexcept {
+  return devices_[slot].last_listing == listing_number_;
 }
 
 bool DeviceList::is_already_listed(const KnownDevice& device) const noexcept {
   return std::ranges::any_of(handles_, [&](const HandleSlot& entry) {
     if (!entry.is_claimed) return false;
-    const KnownDevice& listed_device = devices_[*entry.number];
+    const KnownDevice& listed_device = devices_[*entry.slot];
     return listed_device.address == device.address &&
            (listed_device.handle == device.handle || is_same_device(listed_device, device));
   });
 }
 
 bool DeviceList::must_identify(const HandleSlot& entry, Handle handle) const noexcept {
-  if (!entry.number || entry.handle != handle || has_current_handle(*entry.number)) return true;
-  const KnownDevice& device = devices_[*entry.number];
+  if (!entry.slot || entry.handle != handle || has_current_handle(*entry.slot)) return true;
+  const KnownDevice& device = devices_[*entry.slot];
   return device.refusal != success || device.session != handles_session_ || !is_complete(device);
 }
 
@@ -215,27 +215,27 @@ bool DeviceList::has_same_address(const CallContext& context, const Session& ses
 void DeviceList::mark_unreachable(const CallContext& context, unsigned index,
                                   const SleepWatch& watch) {
   HandleSlot& entry = handles_[index];
-  if (entry.number && has_current_handle(*entry.number)) entry.number.reset();
-  if (!entry.number || !devices_[*entry.number].address) {
-    entry.number = identify_unreachable(index, watch);
+  if (entry.slot && has_current_handle(*entry.slot)) entry.slot.reset();
+  if (!entry.slot || !devices_[*entry.slot].address) {
+    entry.slot = identify_unreachable(index, watch);
   }
-  KnownDevice& device = devices_[*entry.number];
+  KnownDevice& device = devices_[*entry.slot];
   device.refusal = entry.result;
   device.refusing_function = entry.function_name;
   device.identity.state = derive_state(entry.result);
   device.gaps.clear();
-  context.for_device(*entry.number)
+  context.for_device(*entry.slot)
       .report_missing(entry.result, entry.result == set_aside ? "NVML" : entry.function_name, 0);
 }
 
 // Keeps the instances of a GPU that is set aside as they were last listed.
 void DeviceList::keep_instances(Slot parent) {
-  for (const Slot number : listed_slots_) {
-    KnownDevice& device = devices_[number];
+  for (const Slot slot : listed_slots_) {
+    KnownDevice& device = devices_[slot];
     if (device.identity.parent != parent) continue;
     device.refusal = set_aside;
     device.identity.state = State::hung;
-    new_slots_.push_back(number);
+    new_slots_.push_back(slot);
   }
 }
 
@@ -265,7 +265,7 @@ std::optional<PciAddress> DeviceList::find_unclaimed_address(const SleepWatch& w
   std::optional<PciAddress> address;
   for (const SleepWatch::WatchedDevice& watched_device : watch.devices()) {
     const bool is_claimed = std::ranges::any_of(handles_, [&](const HandleSlot& entry) {
-      return entry.number && devices_[*entry.number].address == watched_device.address;
+      return entry.slot && devices_[*entry.slot].address == watched_device.address;
     });
     if (is_claimed) continue;
     if (address) return std::nullopt;
@@ -274,9 +274,9 @@ std::optional<PciAddress> DeviceList::find_unclaimed_address(const SleepWatch& w
   return address;
 }
 
-Code DeviceList::list_instances(const CallContext& context, Session& session, Slot parent) {
+Code DeviceList::update_instances(const CallContext& context, Session& session, Slot parent) {
   KnownDevice& gpu = devices_[parent];
-  if (!gpu.mig_capable) return success;
+  if (!gpu.is_mig_capable) return success;
   const std::uint64_t now_ns = platform::monotonic_ns();
   if (gpu.mig_checked_ns != 0 && now_ns - gpu.mig_checked_ns < mig_recheck_ns) return success;
   const CallContext gpu_context = context.for_device(parent);
@@ -286,7 +286,7 @@ Code DeviceList::list_instances(const CallContext& context, Session& session, Sl
   if (ends_listing(code)) return code;
   if (code != success && code != not_supported)
     gpu_context.report_missing(code, session.fn.mig_mode.name(), 0);
-  gpu.mig_capable = code != not_supported;
+  gpu.is_mig_capable = code != not_supported;
   if (code == success && current > mig_enabled) {
     gpu_context.report(
         Status::backend,
@@ -294,9 +294,9 @@ Code DeviceList::list_instances(const CallContext& context, Session& session, Sl
         Reason::implausible);
   }
   if (code == success || code == not_supported)
-    gpu.mig_on = code == success && current == mig_enabled;
+    gpu.is_mig_on = code == success && current == mig_enabled;
   gpu.mig_checked_ns = code == success && current == 0 ? now_ns : 0;
-  return gpu.mig_on ? enumerate_instances(gpu_context, session, parent) : code;
+  return gpu.is_mig_on ? enumerate_instances(gpu_context, session, parent) : code;
 }
 
 Code DeviceList::enumerate_instances(const CallContext& context, Session& session, Slot parent) {
@@ -357,13 +357,13 @@ Code DeviceList::list_instance(const CallContext& context, Session& session, Slo
 
 Slot DeviceList::store_device(KnownDevice&& device) {
   const std::optional<Slot> previous = match(device);
-  const Slot number = previous ? *previous : static_cast<Slot>(devices_.size());
+  const Slot slot = previous ? *previous : static_cast<Slot>(devices_.size());
   if (!previous) devices_.emplace_back();
-  device.identity.slot = number;
-  for (Diagnostic& gap : device.gaps) gap.device = number;
-  keep_previous_values(devices_[number], device);
-  devices_[number] = std::move(device);
-  return number;
+  device.identity.slot = slot;
+  for (Diagnostic& gap : device.gaps) gap.device = slot;
+  keep_previous_values(devices_[slot], device);
+  devices_[slot] = std::move(device);
+  return slot;
 }
 
 // Devices at different addresses in the same listing are distinct, whatever their names.
@@ -390,24 +390,24 @@ void DeviceList::list_without_library(const CallContext& context, const SleepWat
   for (const SleepWatch::WatchedDevice& watched_device : watch.devices()) {
     const auto previous = std::ranges::find_if(
         devices_, [&](const KnownDevice& d) { return d.address == watched_device.address; });
-    const Slot number = previous != devices_.end()
+    const Slot slot = previous != devices_.end()
                             ? previous->identity.slot
                             : store_device(read_identity_from_files(
                                   settings_, watched_device.address, watched_device.can_sleep));
-    if (!is_listed(number)) listed_slots_.push_back(number);
+    if (!is_listed(slot)) listed_slots_.push_back(slot);
   }
-  for (const Slot number : listed_slots_) mark_closed(context, number, watch, idle_failure);
+  for (const Slot slot : listed_slots_) mark_closed(context, slot, watch, idle_failure);
 }
 
-void DeviceList::mark_closed(const CallContext& context, Slot number, const SleepWatch& watch,
+void DeviceList::mark_closed(const CallContext& context, Slot slot, const SleepWatch& watch,
                              const Failure* idle_failure) {
-  const CallContext device_context = context.for_device(number);
+  const CallContext device_context = context.for_device(slot);
   if (idle_failure != nullptr) {
     if (context.wants_diagnostics()) device_context.diagnose(*idle_failure);
     return;
   }
-  Device& device = devices_[number].identity;
-  const auto& address = devices_[device.parent.value_or(number)].address;
+  Device& device = devices_[slot].identity;
+  const auto& address = devices_[device.parent.value_or(slot)].address;
   const SleepWatch::WatchedDevice* const watched_device = address ? watch.find(*address) : nullptr;
   device.state =
       watched_device != nullptr && watched_device->is_asleep ? State::asleep : State::unknown;
@@ -416,14 +416,14 @@ void DeviceList::mark_closed(const CallContext& context, Slot number, const Slee
                         {"skipped: NVML stays closed while another of its GPUs sleeps"});
 }
 
-bool DeviceList::is_listed(Slot number) const noexcept {
-  const std::size_t likely_index = devices_[number].list_index;
-  if (likely_index < listed_slots_.size() && listed_slots_[likely_index] == number) return true;
-  return std::ranges::find(listed_slots_, number) != listed_slots_.end();
+bool DeviceList::is_listed(Slot slot) const noexcept {
+  const std::size_t likely_index = devices_[slot].list_index;
+  if (likely_index < listed_slots_.size() && listed_slots_[likely_index] == slot) return true;
+  return std::ranges::find(listed_slots_, slot) != listed_slots_.end();
 }
 
-KnownDevice* DeviceList::find(Slot number) noexcept {
-  return number < devices_.size() ? &devices_[number] : nullptr;
+KnownDevice* DeviceList::find(Slot slot) noexcept {
+  return slot < devices_.size() ? &devices_[slot] : nullptr;
 }
 
 bool DeviceList::begin_device_call(const CallContext& context,
@@ -438,10 +438,10 @@ bool DeviceList::any_lost() const noexcept {
 }
 
 void DeviceList::list_devices(const CallContext& context, std::vector<Device>& out) const {
-  for (const Slot number : listed_slots_) {
-    out.push_back(devices_[number].identity);
+  for (const Slot slot : listed_slots_) {
+    out.push_back(devices_[slot].identity);
     if (!context.wants_diagnostics()) continue;
-    for (const Diagnostic& gap : devices_[number].gaps) context.reading.diagnose(gap);
+    for (const Diagnostic& gap : devices_[slot].gaps) context.reading.diagnose(gap);
   }
 }
 

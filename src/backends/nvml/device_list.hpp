@@ -45,8 +45,8 @@ class DeviceList {
 
   // Devices of the last listing in the driver's order, partitions after their parent.
   [[nodiscard]] std::span<const Slot> listed_slots() const noexcept { return listed_slots_; }
-  [[nodiscard]] bool is_listed(Slot number) const noexcept;
-  [[nodiscard]] KnownDevice* find(Slot number) noexcept;
+  [[nodiscard]] bool is_listed(Slot slot) const noexcept;
+  [[nodiscard]] KnownDevice* find(Slot slot) noexcept;
   [[nodiscard]] std::span<KnownDevice> all() noexcept { return devices_; }
   [[nodiscard]] bool any_lost() const noexcept;
   // Returns whether the device may be queried now: Reading::begin_device_call() for its GPU.
@@ -61,7 +61,7 @@ class DeviceList {
     Handle handle = nullptr;
     Code result = success;
     const char* function_name = "";  // the call that returned it
-    std::optional<Slot> number;
+    std::optional<Slot> slot;
     bool is_claimed = false;   // in this listing, by a working device
     bool is_repeated = false;  // the driver gave a device of this listing a second time
   };
@@ -73,7 +73,7 @@ class DeviceList {
                             const SleepWatch& watch, unsigned count);
   void claim(HandleSlot& entry) noexcept;
   // Returns whether this listing has a handle for the device.
-  [[nodiscard]] bool has_current_handle(Slot number) const noexcept;
+  [[nodiscard]] bool has_current_handle(Slot slot) const noexcept;
   [[nodiscard]] bool is_already_listed(const KnownDevice& device) const noexcept;
   bool must_identify(const HandleSlot& entry, Handle handle) const noexcept;
   static bool has_same_address(const CallContext& context, const Session& session,
@@ -83,10 +83,10 @@ class DeviceList {
   Slot identify_unreachable(unsigned index, const SleepWatch& watch);
   std::optional<PciAddress> find_unclaimed_address(const SleepWatch& watch) const;
 
-  Code list_instances(const CallContext& context, Session& session, Slot parent);
+  Code update_instances(const CallContext& context, Session& session, Slot parent);
   Code enumerate_instances(const CallContext& context, Session& session, Slot parent);
   Code list_instance(const CallContext& context, Session& session, Slot parent, Handle handle);
-  void mark_closed(const CallContext& context, Slot number, const SleepWatch& watch,
+  void mark_closed(const CallContext& context, Slot slot, const SleepWatch& watch,
                    const Failure* idle_failure);
 
   Slot store_device(KnownDevice&& device);

@@ -129,19 +129,19 @@ void set_driver(const Session& session, KnownDevice& device) {
 }
 
 DeviceForm derive_form(const KnownDevice& device) noexcept {
-  if (device.traits.virtual_gpu) return DeviceForm::virtual_device;
+  if (device.traits.is_virtual_gpu) return DeviceForm::virtual_device;
   const bool shares_memory =
-      device.traits.system_on_chip || device.identity.memory_kind == MemoryKind::unified;
+      device.traits.is_system_on_chip || device.identity.memory_kind == MemoryKind::unified;
   return shares_memory ? DeviceForm::integrated : DeviceForm::discrete;
 }
 
 Code classify_memory(const CallContext& context, Session& session, const Settings& settings,
                      KnownDevice& device) {
   device.traits = query_traits(context, session, device.handle, device.identity);
-  if (!device.address && pci::is_tegra(settings.sys_root)) device.traits.system_on_chip = true;
+  if (!device.address && pci::is_tegra(settings.sys_root)) device.traits.is_system_on_chip = true;
   unsigned mode = 0;
   const Code virtualization_code = call(context, session.fn.virtualization, device.handle, &mode);
-  device.traits.virtual_gpu = virtualization_code == success && mode == virtualization_vgpu;
+  device.traits.is_virtual_gpu = virtualization_code == success && mode == virtualization_vgpu;
   if (virtualization_code == success && mode > virtualization_max) {
     device.traits.unknown_mode_function = session.fn.virtualization.name();
   }
@@ -219,7 +219,7 @@ Code read_identity(const CallContext& context, Session& session, const Settings&
   read_architecture(context, session, handle, device);
   const Code code = classify_memory(context, session, settings, device);
   if (code == reset_required) device.refusal = code;
-  device.mig_capable = static_cast<bool>(session.fn.mig_mode);
+  device.is_mig_capable = static_cast<bool>(session.fn.mig_mode);
   return ends_identification(code) ? code : success;
 }
 

@@ -52,7 +52,7 @@ Code query_sizes(const CallContext& context, const Function<Code(Handle, Memory*
 }
 
 bool is_host_side(const MemoryTraits& traits) noexcept {
-  return traits.address_translation || traits.chip_to_chip || traits.numa_node;
+  return traits.has_address_translation || traits.has_chip_to_chip || traits.numa_node;
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ Code set_sizes(Pool& pool, const MemoryV1& memory) noexcept {
 Code query_memory(const CallContext& context, Session& session, KnownDevice& device, Pool& pool,
                   const char*& function_name) {
   Code newer_code = no_symbol;
-  if (!session.refuses_memory_v2 && !device.only_memory_v1) {
+  if (!session.refuses_memory_v2 && !device.has_only_memory_v1) {
     function_name = session.fn.memory_v2.name();
     newer_code = query_sizes(context, session.fn.memory_v2, device.handle,
                              {memory_v2_version, 0, 0, 0, 0}, pool);
@@ -104,19 +104,19 @@ Code query_memory(const CallContext& context, Session& session, KnownDevice& dev
   const Code code = query_sizes(context, session.fn.memory_v1, device.handle, {}, pool);
   if (has_no_function(code) && !has_no_function(newer_code)) return newer_code;
   function_name = session.fn.memory_v1.name();
-  device.only_memory_v1 = device.only_memory_v1 || has_memory_total(code);
+  device.has_only_memory_v1 = device.has_only_memory_v1 || has_memory_total(code);
   return code;
 }
 
 MemoryKind derive_memory_kind(const MemoryTraits& traits, Code answer,
                               std::optional<std::uint64_t> total,
                               std::optional<std::uint64_t> shared_total) noexcept {
-  if (traits.system_on_chip) return MemoryKind::unified;
+  if (traits.is_system_on_chip) return MemoryKind::unified;
   if (!total) {
     const bool has_no_sizes = answer == not_supported || answer == success;
     // A card with memory of its own may lack sizes, too: during a reset, under a hypervisor, with
     // an old driver.
-    const bool is_host_ram = traits.address_translation && !traits.numa_node;
+    const bool is_host_ram = traits.has_address_translation && !traits.numa_node;
     return has_no_sizes && is_host_ram ? MemoryKind::unified : MemoryKind::unknown;
   }
   if (shared_total && is_close(*total, *shared_total)) return MemoryKind::unified;
@@ -128,12 +128,12 @@ MemoryTraits query_traits(const CallContext& context, const Session& session, Ha
   MemoryTraits traits;
   AddressingMode mode{addressing_version, 0};
   if (call(context, session.fn.addressing, handle, &mode) == success) {
-    traits.address_translation = mode.value == addressing_ats;
+    traits.has_address_translation = mode.value == addressing_ats;
     if (mode.value > addressing_ats) traits.unknown_mode_function = session.fn.addressing.name();
   }
   C2cMode c2c{};
   if (call(context, session.fn.c2c, handle, &c2c) == success) {
-    traits.chip_to_chip = c2c.enabled == feature_enabled;
+    traits.has_chip_to_chip = c2c.enabled == feature_enabled;
     if (c2c.enabled > feature_enabled) traits.unknown_mode_function = session.fn.c2c.name();
   }
   unsigned node = 0;
@@ -141,15 +141,15 @@ MemoryTraits query_traits(const CallContext& context, const Session& session, Ha
     traits.numa_node = node;
   }
   Bar1Memory bar1{};
-  traits.off_bus =
+  traits.is_off_bus =
       call(context, session.fn.bar1, handle, &bar1) == not_supported && device.pci_bus_id.empty();
-  traits.system_on_chip = pci::is_integrated_nvidia(device);
+  traits.is_system_on_chip = pci::is_integrated_nvidia(device);
   return traits;
 }
 
 std::optional<std::uint64_t> read_shared_total(const MemoryTraits& traits,
                                                const std::string& proc_root) {
-  const bool may_share = is_host_side(traits) || (traits.off_bus && !traits.virtual_gpu);
+  const bool may_share = is_host_side(traits) || (traits.is_off_bus && !traits.is_virtual_gpu);
   if (!may_share) return std::nullopt;
   std::array<char, 256> buffer;
   const auto size = platform::read_small((proc_root + "/meminfo").c_str(), buffer);

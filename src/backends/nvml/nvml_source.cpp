@@ -163,9 +163,9 @@ Result<void> NvmlSource::devices(std::vector<Device>& out, Reading& reading) {
   return {};
 }
 
-Result<void> NvmlSource::query_device(CallContext& context, Slot number, DeviceQuery query) {
+Result<void> NvmlSource::query_device(CallContext& context, Slot slot, DeviceQuery query) {
   for (int attempt = 0;; ++attempt) {
-    auto device = find_device(context, number);
+    auto device = find_device(context, slot);
     if (!device) return device.failure();
     std::optional<Failure> failure;
     context.is_instance = (*device)->is_partition();
@@ -180,22 +180,22 @@ Result<void> NvmlSource::query_device(CallContext& context, Slot number, DeviceQ
   }
 }
 
-Result<KnownDevice*> NvmlSource::find_device(const CallContext& context, Slot number) {
+Result<KnownDevice*> NvmlSource::find_device(const CallContext& context, Slot slot) {
   if (!session_.is_open()) {
     if (!is_suspended_ && must_stay_closed()) return make_asleep_failure();
     return failure_ ? *failure_ : make_closed_failure();
   }
-  KnownDevice* device = device_list_.find(number);
+  KnownDevice* device = device_list_.find(slot);
   const bool answers_again = device != nullptr && device->refusal == set_aside &&
                              device_list_.begin_device_call(context, *device);
   if (answers_again || !device_list_.has_enumerated(session_)) {
     if (auto result = list_devices({context.reading, subject::devices, {}, {}}); !result)
       return result.failure();
-    device = device_list_.find(number);
+    device = device_list_.find(slot);
   }
   if (device == nullptr) return fail(Status::no_device, "NVML never listed this device");
   if (!device_list_.begin_device_call(context, *device)) return make_failure(set_aside, "NVML");
-  const bool is_listed = device_list_.is_listed(number);
+  const bool is_listed = device_list_.is_listed(slot);
   if (is_listed && device->handle != nullptr && device->session == session_.number()) return device;
   if (is_listed && device->refusal != success)
     return make_failure(device->refusal, device->refusing_function);
@@ -210,10 +210,10 @@ void NvmlSource::update_device_state(Reading& reading, KnownDevice& device, Code
   if (has_failed) reading.correct_state(device.identity.slot, device.identity.state);
 }
 
-Result<void> NvmlSource::memory(Slot number, PoolList& out, Reading& reading) {
-  CallContext context{reading, subject::pools, number, {}};
+Result<void> NvmlSource::memory(Slot slot, PoolList& out, Reading& reading) {
+  CallContext context{reading, subject::pools, slot, {}};
   if (!session_.is_open() && must_stay_closed() && add_known_total(context, out)) return {};
-  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+  return query_device(context, slot, [&](KnownDevice& device, std::optional<Failure>& failure) {
     return read_memory(context, device, out, failure);
   });
 }
@@ -244,7 +244,7 @@ Code NvmlSource::read_memory(const CallContext& context, KnownDevice& device, Po
                               read_shared_total(device.traits, settings_.proc_root));
   }
   if (pool.total && kind != MemoryKind::unified) device.identity.memory_total = pool.total;
-  const bool may_share = !device.is_partition() && !device.mig_on;
+  const bool may_share = !device.is_partition() && !device.is_mig_on;
   const bool has_no_sizes = code == success || code == not_supported;
   if (may_share && (pool.total || has_no_sizes) && kind == MemoryKind::unified) {
     pools.add(make_unified_pool(context, device));
@@ -281,10 +281,10 @@ Pool NvmlSource::make_unified_pool(const CallContext& context, KnownDevice& devi
   return pool;
 }
 
-Result<void> NvmlSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> NvmlSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                    Reading& reading) {
-  CallContext context{reading, subject::telemetry, number, {}};
-  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+  CallContext context{reading, subject::telemetry, slot, {}};
+  return query_device(context, slot, [&](KnownDevice& device, std::optional<Failure>& failure) {
     TelemetryReader reader(context, session_, device, fields, out);
     auto result = reader.read();
     if (!result) failure = result.failure();
@@ -292,13 +292,13 @@ Result<void> NvmlSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry&
   });
 }
 
-Result<void> NvmlSource::metrics(Slot number, bool slow, std::vector<Metric>& out,
+Result<void> NvmlSource::metrics(Slot slot, bool include_slow, std::vector<Metric>& out,
                                  Reading& reading) {
-  CallContext context{reading, subject::metrics, number, {}};
-  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+  CallContext context{reading, subject::metrics, slot, {}};
+  return query_device(context, slot, [&](KnownDevice& device, std::optional<Failure>& failure) {
     out.clear();
     MetricReader reader(context, session_, device, wide_, faults_, out);
-    reader.read(slow);
+    reader.read(include_slow);
     const Code code = reader.refusal();
     if (code != success && code != late && out.empty())
       failure = make_failure(code, reader.failed_function());
@@ -320,11 +320,11 @@ bool NvmlSource::finish(Reading& reading) {
 
 // Unknown counts as active.
 bool NvmlSource::is_idle(const CallContext& context) {
-  for (const Slot number : device_list_.listed_slots()) {
-    const KnownDevice& device = *device_list_.find(number);
+  for (const Slot slot : device_list_.listed_slots()) {
+    const KnownDevice& device = *device_list_.find(slot);
     Utilization load{};
     if (device.handle == nullptr || device.session != session_.number() || device.is_partition() ||
-        device.mig_on || !device_list_.begin_device_call(context, device) ||
+        device.is_mig_on || !device_list_.begin_device_call(context, device) ||
         call(context, session_.fn.utilization, device.handle, &load) != success || load.gpu != 0 ||
         load.memory != 0 || !processes_.read(context, session_, device).is_complete() ||
         !processes_.rows().empty()) {

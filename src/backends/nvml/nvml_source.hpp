@@ -24,12 +24,12 @@ class NvmlSource final : public DeviceSource {
   Result<void> probe() override;
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool self, Usage& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                        Reading& reading) override;
 
   bool finish(Reading& reading) override;
@@ -50,8 +50,8 @@ class NvmlSource final : public DeviceSource {
 
   // Runs a query on a device, and once more after opening NVML again if the driver was reloaded.
   using DeviceQuery = FunctionRef<Code(KnownDevice&, std::optional<Failure>&)>;
-  Result<void> query_device(CallContext& context, Slot number, DeviceQuery query);
-  Result<KnownDevice*> find_device(const CallContext& context, Slot number);
+  Result<void> query_device(CallContext& context, Slot slot, DeviceQuery query);
+  Result<KnownDevice*> find_device(const CallContext& context, Slot slot);
   static void update_device_state(Reading& reading, KnownDevice& device, Code code);
 
   bool add_known_total(const CallContext& context, PoolList& pools);

@@ -22,7 +22,7 @@ constexpr Code disabled = no_data;
 
 Code query_accounting_mode(const CallContext& context, const Session& session,
                            const KnownDevice& device) {
-  if (device.mig_on) return not_supported;
+  if (device.is_mig_on) return not_supported;
   unsigned mode = 0;
   const Code code = call(context, session.fn.accounting_mode, device.handle, &mode);
   if (code != success || mode == feature_enabled) return code;
@@ -125,9 +125,9 @@ Failure make_counted_by_system_failure() {
 
 }  // namespace
 
-Result<void> NvmlSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
-  CallContext context{reading, subject::processes, number, {}};
-  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+Result<void> NvmlSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
+  CallContext context{reading, subject::processes, slot, {}};
+  return query_device(context, slot, [&](KnownDevice& device, std::optional<Failure>& failure) {
     return read_processes(context, device, out, failure);
   });
 }
@@ -135,16 +135,16 @@ Result<void> NvmlSource::processes(Slot number, std::vector<Usage>& out, Reading
 // GPUs in MIG mode have no rows of their own: their instances list the processes.
 Code NvmlSource::read_processes(const CallContext& context, KnownDevice& device,
                                 std::vector<Usage>& out, std::optional<Failure>& failure) {
-  if (device.mig_on) return success;
+  if (device.is_mig_on) return success;
   if (is_counted_by_system(session_.library(), device.handle)) {
     failure = make_counted_by_system_failure();
     return success;
   }
   ListOutcome outcome = processes_.read(context, session_, device);
   if (processes_.rows().empty() && !outcome.is_complete()) {
-    const std::size_t worst = outcome.worst();
-    failure = make_failure(outcome.results[worst], outcome.names[worst]);
-    return outcome.results[worst];
+    const std::size_t failed_list = outcome.find_failed_list();
+    failure = make_failure(outcome.results[failed_list], outcome.names[failed_list]);
+    return outcome.results[failed_list];
   }
   const auto rows = processes_.rows().first(std::min(processes_.rows().size(), max_rows));
   outcome.missed += processes_.rows().size() - rows.size();
@@ -184,17 +184,17 @@ void NvmlSource::mark_foreign(std::span<Usage> rows) {
   for (Usage& row : rows) row.notes |= note::foreign_pid;
 }
 
-Result<void> NvmlSource::process(Slot number, std::uint32_t pid, bool self, Usage& out,
+Result<void> NvmlSource::process(Slot slot, std::uint32_t pid, bool self, Usage& out,
                                  Reading& reading) {
-  CallContext context{reading, self ? subject::self : subject::processes, number, pid};
-  return query_device(context, number, [&](KnownDevice& device, std::optional<Failure>& failure) {
+  CallContext context{reading, self ? subject::self : subject::processes, slot, pid};
+  return query_device(context, slot, [&](KnownDevice& device, std::optional<Failure>& failure) {
     return read_process(context, device, pid, self, out, failure);
   });
 }
 
 Code NvmlSource::read_process(const CallContext& context, KnownDevice& device, std::uint32_t pid,
                               bool self, Usage& row, std::optional<Failure>& failure) {
-  if (device.mig_on) {
+  if (device.is_mig_on) {
     failure = fail(Status::unsupported,
                    "MIG is enabled: process memory is listed under the GPU's instances");
     return success;
@@ -212,14 +212,14 @@ Code NvmlSource::read_process(const CallContext& context, KnownDevice& device, s
     // The caller's own usage is read often, and its load is not worth another call of the driver.
     return self ? success : read_load_and_peaks(context, device, {&row, 1});
   }
-  const std::size_t worst = outcome.worst();
-  const Code worst_code = outcome.results[worst];
-  if (worst_code == uninitialized || worst_code == gpu_is_lost) {
-    failure = make_failure(worst_code, outcome.names[worst]);
+  const std::size_t failed_list = outcome.find_failed_list();
+  const Code list_code = outcome.results[failed_list];
+  if (list_code == uninitialized || list_code == gpu_is_lost) {
+    failure = make_failure(list_code, outcome.names[failed_list]);
   } else if (self && is_zero_proven(outcome)) {
     fill_zero(pid, row);
-  } else if (worst_code != success) {
-    failure = make_failure(worst_code, outcome.names[worst]);
+  } else if (list_code != success) {
+    failure = make_failure(list_code, outcome.names[failed_list]);
   } else if (outcome.missed != 0) {
     failure = fail(Status::limit, "the driver lists more processes than can be read");
   } else if (!self) {
@@ -233,7 +233,7 @@ Code NvmlSource::read_process(const CallContext& context, KnownDevice& device, s
                                                   "namespace; run in the host's, as with 'docker "
                                                   "run --pid=host'"));
   }
-  return worst_code;
+  return list_code;
 }
 
 // Whether zero is proven: the caller is in no list, and would be in one.

@@ -126,7 +126,7 @@ std::optional<std::uint64_t> sum(std::optional<std::uint64_t> a,
   return *a + *b;
 }
 
-std::optional<std::uint64_t> larger(std::optional<std::uint64_t> a,
+std::optional<std::uint64_t> select_larger(std::optional<std::uint64_t> a,
                                     std::optional<std::uint64_t> b) noexcept {
   return a < b ? b : a;  // absent is less than any value
 }
@@ -248,7 +248,7 @@ Code ProcessLoadReader::read(const CallContext& context, const Session& session,
     context.report_skipped(session.fn.process_use, field);
     return success;
   }
-  if (device.mig_on) {
+  if (device.is_mig_on) {
     context.report_missing(not_offered, name, field);
     return success;
   }
@@ -290,7 +290,7 @@ bool ListOutcome::is_complete() const noexcept {
          std::ranges::all_of(all_lists, [this](ListKind which) { return has(which); });
 }
 
-std::size_t ListOutcome::worst() const noexcept {
+std::size_t ListOutcome::find_failed_list() const noexcept {
   std::size_t index = 0;
   for (const ListKind kind : all_lists) {
     const auto i = static_cast<std::size_t>(kind);
@@ -337,13 +337,13 @@ std::span<const MergedProcess> ProcessMerger::finish() {
   collapse([](MergedProcess& target, const MergedProcess& row) {
     if (target.pid != row.pid || target.list != row.list) return false;
     target.used =
-        is_same_instance(target, row) ? larger(target.used, row.used) : sum(target.used, row.used);
+        is_same_instance(target, row) ? select_larger(target.used, row.used) : sum(target.used, row.used);
     return true;
   });
   collapse([](MergedProcess& target, const MergedProcess& row) {
     if (target.pid != row.pid) return false;
     target.kinds |= row.kinds;
-    target.used = larger(target.used, row.used);
+    target.used = select_larger(target.used, row.used);
     return true;
   });
   sort_by(&MergedProcess::order);
@@ -377,14 +377,14 @@ Code ProcessReader::read_list(const CallContext& context, Session& session,
 ListOutcome ProcessReader::read(const CallContext& context, Session& session,
                                 const KnownDevice& device) {
   ListOutcome outcome;
-  merge_.clear();
+  merger_.clear();
   rows_ = {};
   for (const ListKind kind : all_lists) {
     const Code code = read_list(context, session, device, kind, outcome);
-    merge_.add(list_.rows(), get_usage_kind(kind));
+    merger_.add(list_.rows(), get_usage_kind(kind));
     if (outcome.stop_after(kind, code)) break;
   }
-  rows_ = merge_.finish();
+  rows_ = merger_.finish();
   return outcome;
 }
 
@@ -392,7 +392,7 @@ ListOutcome ProcessReader::find(const CallContext& context, Session& session,
                                 const KnownDevice& device, std::uint32_t pid,
                                 std::optional<MergedProcess>& match) {
   ListOutcome outcome;
-  merge_.clear();
+  merger_.clear();
   rows_ = {};
   for (const ListKind kind : all_lists) {
     if (match) {
@@ -401,16 +401,16 @@ ListOutcome ProcessReader::find(const CallContext& context, Session& session,
     }
     const Code code = read_list(context, session, device, kind, outcome);
     match = find_in_list(pid, get_usage_kind(kind));
-    if (!match) merge_.add(list_.rows(), get_usage_kind(kind));
+    if (!match) merger_.add(list_.rows(), get_usage_kind(kind));
     if (outcome.stop_after(kind, code)) break;
   }
   return outcome;
 }
 
 std::optional<MergedProcess> ProcessReader::find_in_list(std::uint32_t pid, std::uint32_t kind) {
-  single_merge_.clear();
-  single_merge_.add(list_.rows(), kind, pid);
-  const auto rows = single_merge_.finish();
+  single_merger_.clear();
+  single_merger_.add(list_.rows(), kind, pid);
+  const auto rows = single_merger_.finish();
   if (rows.empty()) return std::nullopt;
   return rows.front();
 }

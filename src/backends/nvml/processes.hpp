@@ -110,7 +110,7 @@ struct ListOutcome {
   // Whether the rows include every user of the device. If not, an absent row proves nothing.
   [[nodiscard]] bool is_complete() const noexcept;
   // The list that failed, rather than one that the device does not have; compute if none did.
-  [[nodiscard]] std::size_t worst() const noexcept;
+  [[nodiscard]] std::size_t find_failed_list() const noexcept;
   // Returns whether to skip the lists after `kind`; they then count as failed.
   bool stop_after(ListKind kind, Code code) noexcept;
 };
@@ -146,7 +146,7 @@ class ProcessReader {
   ListOutcome find(const CallContext& context, Session& session, const KnownDevice& device,
                    std::uint32_t pid, std::optional<MergedProcess>& match);
   // The rows that find() has read, if the process is in no list.
-  [[nodiscard]] std::span<const MergedProcess> other_rows() { return merge_.finish(); }
+  [[nodiscard]] std::span<const MergedProcess> other_rows() { return merger_.finish(); }
 
  private:
   Code read_list(const CallContext& context, Session& session, const KnownDevice& device,
@@ -154,8 +154,8 @@ class ProcessReader {
   std::optional<MergedProcess> find_in_list(std::uint32_t pid, std::uint32_t kind);
 
   ProcessList list_;
-  ProcessMerger merge_;
-  ProcessMerger single_merge_;  // of the process that find() looks for
+  ProcessMerger merger_;
+  ProcessMerger single_merger_;  // of the process that find() looks for
   std::span<const MergedProcess> rows_;
 };
 

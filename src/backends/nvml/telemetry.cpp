@@ -153,7 +153,7 @@ std::optional<unsigned> TelemetryReader::read_p_state() {
 std::optional<std::uint32_t> TelemetryReader::read_throttle() {
   const auto reasons = read_wide_number(field::throttle, session_.fn.clock_reasons);
   if (!reasons) return std::nullopt;
-  const auto bits = nvidia::throttle_bits(*reasons);
+  const auto bits = nvidia::convert_throttle(*reasons);
   if (!bits) refuse_value(session_.fn.clock_reasons, field::throttle);
   return bits;
 }
@@ -169,20 +169,20 @@ void TelemetryReader::report_unsupported_fields() {
   }
 }
 
-std::uint64_t WideCounters::widen(std::uint64_t session, Slot number, std::uint32_t field,
+std::uint64_t WideCounters::widen(std::uint64_t session, Slot slot, std::uint32_t field,
                                   std::uint32_t value) {
   if (session != session_) entries_.clear();
   session_ = session;
   for (Entry& entry : entries_) {
-    if (entry.number != number || entry.field != field) continue;
+    if (entry.slot != slot || entry.field != field) continue;
     entry.total += static_cast<std::uint32_t>(value - static_cast<std::uint32_t>(entry.total));
     return entry.total;
   }
-  entries_.push_back({number, field, value});
+  entries_.push_back({slot, field, value});
   return value;
 }
 
-void MetricReader::read(bool slow) {
+void MetricReader::read(bool include_slow) {
   constexpr FieldRow rows[] = {
       {field_memory_temperature, MetricId::temperature, sensor::memory, unscaled},
       {field_power_instant, MetricId::power_watts, power_reading::instant, from_milli},
@@ -205,7 +205,7 @@ void MetricReader::read(bool slow) {
   read_fans();
   read_errors();
   read_fields(rows);
-  if (!slow) return;
+  if (!include_slow) return;
   read_fields(slow_rows);
   read_links();
 }

@@ -78,11 +78,11 @@ class FaultWatch {
 // bounds. The driver of a new session may count from 0 again.
 class WideCounters {
  public:
-  std::uint64_t widen(std::uint64_t session, Slot number, std::uint32_t field, std::uint32_t value);
+  std::uint64_t widen(std::uint64_t session, Slot slot, std::uint32_t field, std::uint32_t value);
 
  private:
   struct Entry {
-    Slot number;
+    Slot slot;
     std::uint32_t field;
     std::uint64_t total;
   };
@@ -101,7 +101,7 @@ class MetricReader : public DeviceReader {
         metrics_(metrics) {}
 
   // Reports each missing metric as a diagnostic with its id as field.
-  void read(bool slow);
+  void read(bool include_slow);
 
  private:
   static constexpr FieldSet all_fields = ~FieldSet{0};

@@ -133,9 +133,9 @@ void write_row(json::Writer& writer, const Usage& usage) {
 
 }  // namespace
 
-DeviceRecording::ListedDevice* DeviceRecording::find(Slot number) {
+DeviceRecording::ListedDevice* DeviceRecording::find(Slot slot) {
   for (ListedDevice& device : devices_) {
-    if (device.identity.slot == number) return &device;
+    if (device.identity.slot == slot) return &device;
   }
   return nullptr;
 }
@@ -159,35 +159,35 @@ void DeviceRecording::store_outcome(ListedDevice& device, std::string_view call,
   if (!outcome) device.failures.emplace_back(call, outcome.failure());
 }
 
-void DeviceRecording::record(Slot number, const Result<void>& outcome, const PoolList& value) {
+void DeviceRecording::record(Slot slot, const Result<void>& outcome, const PoolList& value) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const device = find(number);
+  ListedDevice* const device = find(slot);
   if (device == nullptr) return;
   if (outcome) device->memory = value;
   store_outcome(*device, "pools", outcome);
 }
 
-void DeviceRecording::record(Slot number, const Result<void>& outcome, const Telemetry& value) {
+void DeviceRecording::record(Slot slot, const Result<void>& outcome, const Telemetry& value) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const device = find(number);
+  ListedDevice* const device = find(slot);
   if (device == nullptr) return;
   if (outcome) device->telemetry = value;
   store_outcome(*device, "telemetry", outcome);
 }
 
-void DeviceRecording::record(Slot number, const Result<void>& outcome,
+void DeviceRecording::record(Slot slot, const Result<void>& outcome,
                              const std::vector<Usage>& rows) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const device = find(number);
+  ListedDevice* const device = find(slot);
   if (device == nullptr) return;
   if (outcome) device->rows = rows;
   store_outcome(*device, "processes", outcome);
 }
 
-void DeviceRecording::record(Slot number, const Result<void>& outcome,
+void DeviceRecording::record(Slot slot, const Result<void>& outcome,
                              const std::vector<Metric>& metrics) {
   const std::lock_guard lock(mutex_);
-  ListedDevice* const device = find(number);
+  ListedDevice* const device = find(slot);
   if (device == nullptr) return;
   if (outcome) device->metrics = metrics;
   store_outcome(*device, "metrics", outcome);

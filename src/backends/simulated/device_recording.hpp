@@ -18,10 +18,10 @@ namespace hmn::simulated {
 class DeviceRecording {
  public:
   void record_devices(const std::vector<Device>& devices);
-  void record(Slot number, const Result<void>& outcome, const PoolList& value);
-  void record(Slot number, const Result<void>& outcome, const Telemetry& value);
-  void record(Slot number, const Result<void>& outcome, const std::vector<Usage>& rows);
-  void record(Slot number, const Result<void>& outcome, const std::vector<Metric>& metrics);
+  void record(Slot slot, const Result<void>& outcome, const PoolList& value);
+  void record(Slot slot, const Result<void>& outcome, const Telemetry& value);
+  void record(Slot slot, const Result<void>& outcome, const std::vector<Usage>& rows);
+  void record(Slot slot, const Result<void>& outcome, const std::vector<Metric>& metrics);
   void set_state(const SourceState& state);
   // Records that the source could not be opened.
   void record_open_failure(const Failure& failure);
@@ -39,7 +39,7 @@ class DeviceRecording {
     std::vector<std::pair<std::string_view, Failure>> failures;  // by call
   };
 
-  ListedDevice* find(Slot number);
+  ListedDevice* find(Slot slot);
   void store_outcome(ListedDevice& device, std::string_view call, const Result<void>& outcome);
   void write_device(json::Writer& writer, Anonymizer& anonymizer, const ListedDevice& device) const;
 

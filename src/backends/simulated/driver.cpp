@@ -88,7 +88,7 @@ Diagnostic make_diagnostic(Call call, const DescribedDevice* device, const Failu
   Diagnostic diagnostic;
   diagnostic.failure = failure;
   diagnostic.subject = diagnostic_subject(call);
-  if (device != nullptr) diagnostic.device = device->identity.number;
+  if (device != nullptr) diagnostic.device = device->identity.slot;
   return diagnostic;
 }
 
@@ -158,10 +158,10 @@ Result<void> Driver::perform(Call what, const DescribedDevice* d, Reading& r, F 
 }
 
 template <class F>
-Result<void> Driver::call_device(Call what, Slot number, Reading& r, F body) {
+Result<void> Driver::call_device(Call what, Slot slot, Reading& r, F body) {
   if (view_.machine == nullptr)
     return make_simulated_failure(Status::state, "no reading has begun");
-  const DescribedDevice* device = view_.machine->find(number);
+  const DescribedDevice* device = view_.machine->find(slot);
   if (device == nullptr)
     return make_simulated_failure(Status::device_lost, "the machine has this device no more");
   if (!begin_call(*device, r)) return make_hung_failure();
@@ -173,14 +173,14 @@ Result<void> Driver::call_device(Call what, Slot number, Reading& r, F body) {
 
 // Partitions hang together with their GPU.
 bool Driver::begin_call(const DescribedDevice& device, Reading& reading) const {
-  return reading.begin_device_call(device.identity.parent.value_or(device.identity.number),
+  return reading.begin_device_call(device.identity.parent.value_or(device.identity.slot),
                                    gpu_count_);
 }
 
 Result<void> Driver::check_state(const DescribedDevice& device) const {
   switch (device.identity.state) {
     case State::asleep:
-      if (wake_) return {};
+      if (may_wake_) return {};
       return make_simulated_failure(Status::asleep,
                                     "the device is asleep, and a reading would wake it");
     case State::lost:
@@ -193,7 +193,7 @@ Result<void> Driver::check_state(const DescribedDevice& device) const {
   }
 }
 
-void Driver::update_condition(const Result<void>& outcome) {
+void Driver::update_source_state(const Result<void>& outcome) {
   store_result(outcome);
   if (!outcome) {
     const Status code = outcome.failure().code;
@@ -222,7 +222,7 @@ Result<void> Driver::prepare(Reading& reading) {
         view_.machine->devices, [](const DescribedDevice& d) { return !d.identity.parent; }));
   }
   Result<void> outcome = next ? open(reading) : Result<void>(next.failure());
-  update_condition(outcome);
+  update_source_state(outcome);
   return outcome;
 }
 
@@ -231,7 +231,7 @@ Result<void> Driver::devices(std::vector<Device>& out, Reading& reading) {
   return perform(Call::devices, nullptr, reading, [&] {
     for (const DescribedDevice& device : view_.machine->devices) {
       Device& entry = out.emplace_back(make_device(device.identity));
-      if (entry.state == State::asleep && wake_) entry.state = State::ready;
+      if (entry.state == State::asleep && may_wake_) entry.state = State::ready;
       if (begin_call(device, reading)) continue;
       entry.state = State::hung;
       reading.diagnose(make_diagnostic(Call::devices, &device, make_hung_failure()));
@@ -240,9 +240,9 @@ Result<void> Driver::devices(std::vector<Device>& out, Reading& reading) {
   });
 }
 
-Result<void> Driver::memory(Slot number, PoolList& out, Reading& reading) {
+Result<void> Driver::memory(Slot slot, PoolList& out, Reading& reading) {
   return call_device(
-      Call::pools, number, reading, [&](const DescribedDevice& device) -> Result<void> {
+      Call::pools, slot, reading, [&](const DescribedDevice& device) -> Result<void> {
         if (device.memory == nullptr) {
           return make_simulated_failure(Status::unsupported,
                                         "the machine file gives the device no pool");
@@ -257,10 +257,10 @@ Result<void> Driver::memory(Slot number, PoolList& out, Reading& reading) {
       });
 }
 
-Result<void> Driver::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> Driver::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                Reading& reading) {
   return call_device(
-      Call::telemetry, number, reading, [&](const DescribedDevice& device) -> Result<void> {
+      Call::telemetry, slot, reading, [&](const DescribedDevice& device) -> Result<void> {
         Failure failure =
             make_simulated_failure(Status::unsupported, "the machine file gives no such value");
         out = device.telemetry != nullptr ? *device.telemetry : hmn::Telemetry{};
@@ -282,9 +282,9 @@ Result<void> Driver::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out
       });
 }
 
-Result<void> Driver::metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+Result<void> Driver::metrics(Slot slot, bool include_slow, std::vector<Metric>& out,
                              Reading& reading) {
-  return call_device(Call::metrics, number, reading,
+  return call_device(Call::metrics, slot, reading,
                      [&](const DescribedDevice& device) -> Result<void> {
                        for (const DescribedMetric& metric : device.metrics) {
                          if (metric.is_slow && !include_slow) continue;
@@ -306,9 +306,9 @@ Usage Driver::make_usage(const DescribedRow& row) const {
   return usage;
 }
 
-Result<void> Driver::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
+Result<void> Driver::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
   return call_device(
-      Call::processes, number, reading, [&](const DescribedDevice& device) -> Result<void> {
+      Call::processes, slot, reading, [&](const DescribedDevice& device) -> Result<void> {
         const Fault* fault = find_used_fault(device.fault_script, Call::processes, view_.reading);
         if (fault != nullptr)
           diagnose_fields(Call::processes, device, usage_field::used, fault->failure, reading);
@@ -343,10 +343,10 @@ Result<void> Driver::fill_unlisted(std::uint32_t pid, bool is_self, Usage& out) 
   return {};
 }
 
-Result<void> Driver::process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+Result<void> Driver::process(Slot slot, std::uint32_t pid, bool is_self, Usage& out,
                              Reading& reading) {
   const Call call = is_self ? Call::self : Call::process;
-  return call_device(call, number, reading, [&](const DescribedDevice& device) -> Result<void> {
+  return call_device(call, slot, reading, [&](const DescribedDevice& device) -> Result<void> {
     const bool matches_pid = !is_self || !view_.machine->has_foreign_pids;
     const auto row = std::ranges::find_if(device.rows, [&](const DescribedRow& candidate) {
       return (is_self && candidate.is_self) || (matches_pid && candidate.value.pid == pid);

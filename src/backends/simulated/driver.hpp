@@ -39,40 +39,40 @@ class Driver final : public DeviceSource {
   Driver(std::shared_ptr<MachineFile> file, bool wake, bool is_replacement = false)
       : DeviceSource(Source::simulated, CallBehavior::may_block),
         file_(std::move(file)),
-        wake_(wake),
+        may_wake_(wake),
         has_begun_(is_replacement),
         is_open_(is_replacement) {}
 
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out,
                        Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
-  Result<void> process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> process(Slot slot, std::uint32_t pid, bool is_self, Usage& out,
                        Reading& reading) override;
 
   void close() noexcept override { is_open_ = false; }
   [[nodiscard]] std::unique_ptr<DeviceSource> clone(const Settings&) const override {
-    return std::make_unique<Driver>(file_, wake_, true);
+    return std::make_unique<Driver>(file_, may_wake_, true);
   }
 
  private:
   template <class F>
   Result<void> perform(Call call, const DescribedDevice* device, Reading& reading, F body);
   template <class F>
-  Result<void> call_device(Call call, Slot number, Reading& reading, F body);
+  Result<void> call_device(Call call, Slot slot, Reading& reading, F body);
   Result<void> open(Reading& reading);
   bool begin_call(const DescribedDevice& device, Reading& reading) const;
   Result<void> check_state(const DescribedDevice& device) const;
-  void update_condition(const Result<void>& outcome);
+  void update_source_state(const Result<void>& outcome);
   [[nodiscard]] Usage make_usage(const DescribedRow& row) const;
   [[nodiscard]] Result<void> fill_unlisted(std::uint32_t pid, bool is_self, Usage& out) const;
 
   const std::shared_ptr<MachineFile> file_;
-  const bool wake_;
+  const bool may_wake_;
   MachineView view_;
   std::size_t gpu_count_ = 0;
   bool has_begun_;

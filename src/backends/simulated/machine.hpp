@@ -98,7 +98,7 @@ struct DescribedIdentity {
 #define HMN_COMPACT_MEMBER(member, c_member, bit, type, ...) Compact<type> member{};
   HMN_DEVICE_FIELDS(HMN_COMPACT_MEMBER)
 #undef HMN_COMPACT_MEMBER
-  Slot number = 0;
+  Slot slot = 0;
   std::optional<Slot> parent;
 };
 Device make_device(const DescribedIdentity& d) noexcept;
@@ -133,8 +133,8 @@ struct Machine {
   std::optional<SystemMemory> system;
   hmn::simulated::FaultScript fault_script;
 
-  [[nodiscard]] const DescribedDevice* find(Slot number) const noexcept {
-    const std::size_t position = number < positions.size() ? positions[number] : 0;
+  [[nodiscard]] const DescribedDevice* find(Slot slot) const noexcept {
+    const std::size_t position = slot < positions.size() ? positions[slot] : 0;
     return position != 0 ? &devices[position - 1] : nullptr;
   }
   [[nodiscard]] const DescribedProcess* find_process(std::uint32_t pid) const noexcept {

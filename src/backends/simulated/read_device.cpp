@@ -139,20 +139,20 @@ const MetricInfo* read_id(ObjectReader& reader) {
     return nullptr;
   }
   const auto* name = value->get_if<std::string>();
-  const MetricInfo* const words = name != nullptr ? find_metric_info(*name) : nullptr;
-  if (words == nullptr)
+  const MetricInfo* const info = name != nullptr ? find_metric_info(*name) : nullptr;
+  if (info == nullptr)
     reader.problems().reject(JsonPath(reader.path(), "metric"), *value, expected);
-  return words;
+  return info;
 }
 
 // Reads a number, or a word of the metric.
-std::uint32_t read_instance(ObjectReader& reader, const MetricInfo& words) {
+std::uint32_t read_instance(ObjectReader& reader, const MetricInfo& info) {
   const json::Value* value = reader.get("instance");
   if (value == nullptr) return 0;
   const auto* number = value->get_if<std::uint64_t>();
   if (number != nullptr && *number <= max_u32) return static_cast<std::uint32_t>(*number);
   const auto* name = value->get_if<std::string>();
-  const auto instance = name != nullptr ? lookup_number(words.instances, *name) : std::nullopt;
+  const auto instance = name != nullptr ? lookup_number(info.instances, *name) : std::nullopt;
   if (!instance) {
     reader.problems().reject(JsonPath(reader.path(), "instance"), *value,
                              "a number, or an instance of the metric");
@@ -242,12 +242,12 @@ class DeviceReader {
     read_kinds();
     identity.notes = read_notes(reader_) | (is_cut_ ? note::truncated : 0);
     device_.fault_script = read_fault_script(reader_, Level::device);
-    identity.number = assign_number(position);
+    identity.slot = assign_number(position);
   }
 
  private:
   void inherit() {
-    device_.identity.parent = parent_->number;
+    device_.identity.parent = parent_->slot;
     device_.identity.vendor = parent_->vendor;
     device_.identity.driver_version = parent_->driver_version;
     device_.identity.cuda_version_major = parent_->cuda_version_major;
@@ -464,10 +464,10 @@ class DevicesReader {
     has_.pci_bus_id |= !device.identity.pci_bus_id.empty();
     has_.driver_index |= device.identity.driver_index.has_value();
     has_.render_minor |= device.identity.render_minor.has_value();
-    const Slot number = device.identity.number;
-    if (machine_.positions.size() <= number) machine_.positions.resize(number + std::size_t{1});
-    if (machine_.positions[number] != 0) reject_shared(reader.problems(), reader.path());
-    machine_.positions[number] = machine_.devices.size();
+    const Slot slot = device.identity.slot;
+    if (machine_.positions.size() <= slot) machine_.positions.resize(slot + std::size_t{1});
+    if (machine_.positions[slot] != 0) reject_shared(reader.problems(), reader.path());
+    machine_.positions[slot] = machine_.devices.size();
   }
 
   static void reject_shared(Problems& problems, const JsonPath& path) {
@@ -540,7 +540,7 @@ Device make_device(const DescribedIdentity& identity) noexcept {
 #define HMN_COPY_MEMBER(member, ...) put(device.member, identity.member);
   HMN_DEVICE_FIELDS(HMN_COPY_MEMBER)
 #undef HMN_COPY_MEMBER
-  device.slot = identity.number;
+  device.slot = identity.slot;
   device.parent = identity.parent;
   device.is_partition = identity.parent.has_value();
   return device;

@@ -117,7 +117,7 @@ class CardFolder {
   std::string relative_path_, device_path_;
 };
 
-std::optional<std::uint32_t> card_number(std::string_view name) {
+std::optional<std::uint32_t> parse_card_number(std::string_view name) {
   constexpr std::string_view prefix = "card";
   if (!name.starts_with(prefix)) return std::nullopt;
   const auto number = scan::parse_number<std::uint32_t>(name.substr(prefix.size()));
@@ -127,7 +127,7 @@ std::optional<std::uint32_t> card_number(std::string_view name) {
 bool add_cards(const std::string& folder, Recording& recording) {
   std::vector<std::uint32_t> numbers;
   static_cast<void>(platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
-    const auto number = card_number(name);
+    const auto number = parse_card_number(name);
     if (number && is_folder(compose({folder, "/", name, "/device"}))) numbers.push_back(*number);
     return true;
   }));
@@ -138,7 +138,7 @@ bool add_cards(const std::string& folder, Recording& recording) {
   }
   if (!numbers.empty()) return true;
   if (!is_folder(folder + "/device")) return false;
-  const auto number = card_number(std::string_view(folder).substr(folder.rfind('/') + 1));
+  const auto number = parse_card_number(std::string_view(folder).substr(folder.rfind('/') + 1));
   CardFolder(folder, number.value_or(0), 0, recording).add();
   return true;
 }
@@ -314,7 +314,7 @@ RecordedAnswer read_answer(const json::Value& value, const JsonPath& path, Probl
   answer.node = read_path(reader, "node");
   const auto language = reader.choice("language", language_words);
   if (!language) reader.report_missing("language", format_choices(language_words));
-  answer.query.language = static_cast<platform::QueryLanguage>(language.value_or(0));
+  answer.query.driver = static_cast<platform::QueryDriver>(language.value_or(0));
   answer.query.number = reader.integer32("number").value_or(0);
   answer.error = static_cast<int>(reader.integer("errno", 0, max_errno).value_or(0));
   read_bytes(reader, answer.bytes);

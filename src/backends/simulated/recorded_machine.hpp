@@ -58,7 +58,7 @@ inline constexpr std::array outcome_words = {
 
 // Not inline: mingw-w64 puts it into sections of two kinds, which do not link.
 [[maybe_unused]] constexpr std::array language_words = {
-    make_word("i915", platform::QueryLanguage::i915), make_word("xe", platform::QueryLanguage::xe)};
+    make_word("i915", platform::QueryDriver::i915), make_word("xe", platform::QueryDriver::xe)};
 
 // What "recording" in a machine file contains.
 struct RecordedMachine {

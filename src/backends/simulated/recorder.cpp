@@ -255,7 +255,7 @@ class RecordingWriter {
     writer_.open('{');
     writer_.member("node", anonymize_path(answer.node));
     write_word(writer_, "language", language_words,
-               static_cast<std::uint32_t>(answer.query.language));
+               static_cast<std::uint32_t>(answer.query.driver));
     writer_.member("number", answer.query.number);
     if (answer.error > 0) writer_.member("errno", static_cast<std::uint64_t>(answer.error));
     write_bytes(answer.bytes);

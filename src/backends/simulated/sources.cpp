@@ -165,27 +165,27 @@ class RecordedDeviceSource final : public DeviceSource {
     if (device_recording_ && outcome) device_recording_->record_devices(out);
     return outcome;
   }
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override {
-    return record(number, call_in_scope([&] { return real_->memory(number, out, reading); }), out);
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override {
+    return record(slot, call_in_scope([&] { return real_->memory(slot, out, reading); }), out);
   }
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override {
     return record(
-        number, call_in_scope([&] { return real_->telemetry(number, fields, out, reading); }), out);
+        slot, call_in_scope([&] { return real_->telemetry(slot, fields, out, reading); }), out);
   }
-  Result<void> metrics(Slot number, bool include_slow, std::vector<Metric>& out,
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out,
                        Reading& reading) override {
-    return record(number,
-                  call_in_scope([&] { return real_->metrics(number, include_slow, out, reading); }),
+    return record(slot,
+                  call_in_scope([&] { return real_->metrics(slot, include_slow, out, reading); }),
                   out);
   }
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override {
-    return record(number, call_in_scope([&] { return real_->processes(number, out, reading); }),
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override {
+    return record(slot, call_in_scope([&] { return real_->processes(slot, out, reading); }),
                   out);
   }
-  Result<void> process(Slot number, std::uint32_t pid, bool is_self, Usage& out,
+  Result<void> process(Slot slot, std::uint32_t pid, bool is_self, Usage& out,
                        Reading& reading) override {
-    return call_in_scope([&] { return real_->process(number, pid, is_self, out, reading); });
+    return call_in_scope([&] { return real_->process(slot, pid, is_self, out, reading); });
   }
   bool finish(Reading& reading) override {
     return call_in_scope([&] { return real_->finish(reading); });
@@ -209,8 +209,8 @@ class RecordedDeviceSource final : public DeviceSource {
     return result;
   }
   template <class T>
-  Result<void> record(Slot number, Result<void> outcome, const T& value) {
-    if (device_recording_) device_recording_->record(number, outcome, value);
+  Result<void> record(Slot slot, Result<void> outcome, const T& value) {
+    if (device_recording_) device_recording_->record(slot, outcome, value);
     return outcome;
   }
 

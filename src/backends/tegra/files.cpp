@@ -56,8 +56,8 @@ void check_channels(std::string_view folder, Rail& best, bool& is_complete) {
     const auto label = read_line(folder, compose_into(name, {"in", channel, "_label"}), buffer);
     if (is_temporary(label.error)) is_complete = false;
     const RailLoad load = classify_rail(label.value);
-    const bool is_better = load == RailLoad::gpu_alone || best.load == RailLoad::nothing_of_it;
-    if (load == RailLoad::nothing_of_it || !is_better) continue;
+    const bool is_better = load == RailLoad::gpu_alone || best.load == RailLoad::none;
+    if (load == RailLoad::none || !is_better) continue;
     best = {load, Text<512>(folder), channel, Text<32>(label.value)};
   }
 }
@@ -153,7 +153,7 @@ void read_temperature(const SensorFiles& files, Collector& collector, hmn::Telem
 }
 
 void read_rail_power(const SensorFiles& files, Collector& collector, hmn::Telemetry& out) {
-  if (!collector.wants(field::power_watts) || files.rail.load == RailLoad::nothing_of_it) return;
+  if (!collector.wants(field::power_watts) || files.rail.load == RailLoad::none) return;
   if (files.rail.load == RailLoad::gpu_and_others) {
     return collector.refuse(fail(Status::unsupported, {"the rail ", files.rail.label.view(),
                                                        " feeds other parts than the GPU too"}),
@@ -226,7 +226,7 @@ NvmapClients parse_nvmap(std::string_view text) {
 RailLoad classify_rail(std::string_view label) noexcept {
   if (scan::has_part(gpu_rails, ' ', label)) return RailLoad::gpu_alone;
   return scan::has_part(shared_rails, ' ', label) ? RailLoad::gpu_and_others
-                                                  : RailLoad::nothing_of_it;
+                                                  : RailLoad::none;
 }
 
 Rail find_rail(std::string_view sys_root, bool& is_complete) {
@@ -245,7 +245,7 @@ Rail find_rail(std::string_view sys_root, bool& is_complete) {
 }
 
 std::optional<double> read_power(const Rail& rail) {
-  if (rail.load == RailLoad::nothing_of_it) return std::nullopt;
+  if (rail.load == RailLoad::none) return std::nullopt;
   Word name;
   const auto millivolts =
       read_number(rail.folder.view(), compose_into(name, {"in", rail.channel, "_input"}));
@@ -349,7 +349,7 @@ void add_metrics(const SensorFiles& files, std::vector<Metric>& out, Reading& re
       from_micro, 1e5);
   add(files.thermometer.view(), "temp", MetricId::temperature, metric_instance::sensor::core,
       from_milli, 250, -100);
-  if (files.rail.load == RailLoad::nothing_of_it) return;
+  if (files.rail.load == RailLoad::none) return;
   const bool is_own = files.rail.load == RailLoad::gpu_alone;
   const std::uint32_t instance = is_own ? 0 : metric_instance::power_reading::package;
   if (const auto watts = read_power(files.rail)) {

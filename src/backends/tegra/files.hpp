@@ -46,14 +46,14 @@ struct NvmapClients {
 
 NvmapClients parse_nvmap(std::string_view text);
 
-enum class RailLoad { nothing_of_it, gpu_alone, gpu_and_others };
+enum class RailLoad { none, gpu_alone, gpu_and_others };
 
 // Pure. Recognizes the channel label of an INA3221 from the boards' device trees.
 RailLoad classify_rail(std::string_view label) noexcept;
 
 // The power rail of the GPU, or a shared one if it has none of its own.
 struct Rail {
-  RailLoad load = RailLoad::nothing_of_it;
+  RailLoad load = RailLoad::none;
   Text<512> folder;  // of the sensor
   std::uint32_t channel = 0;
   Text<32> label;

@@ -24,16 +24,16 @@ class TegraSource final : public DeviceSource {
   Result<void> probe() override;
   Result<void> prepare(Reading& reading) override;
   Result<void> devices(std::vector<Device>& out, Reading& reading) override;
-  Result<void> memory(Slot number, PoolList& out, Reading& reading) override;
-  Result<void> telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+  Result<void> memory(Slot slot, PoolList& out, Reading& reading) override;
+  Result<void> telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                          Reading& reading) override;
-  Result<void> metrics(Slot number, bool slow, std::vector<Metric>& out, Reading& reading) override;
-  Result<void> processes(Slot number, std::vector<Usage>& out, Reading& reading) override;
+  Result<void> metrics(Slot slot, bool include_slow, std::vector<Metric>& out, Reading& reading) override;
+  Result<void> processes(Slot slot, std::vector<Usage>& out, Reading& reading) override;
   void close() noexcept override { gpu_ = {}; }
   SourceState describe(Source source) const override;
 
  private:
-  [[nodiscard]] Result<void> find(Slot number) const;
+  [[nodiscard]] Result<void> find(Slot slot) const;
   void find_gpu_and_sensors();
   void find_sensors();
   // Fails if only root may read the file, or it does not exist.
@@ -101,8 +101,8 @@ Result<void> TegraSource::prepare(Reading&) {
   return {};
 }
 
-Result<void> TegraSource::find(Slot number) const {
-  if (number == gpu_slot && !gpu_.folder.empty()) return {};
+Result<void> TegraSource::find(Slot slot) const {
+  if (slot == gpu_slot && !gpu_.folder.empty()) return {};
   return fail(Status::device_lost, "the GPU was here and is gone");
 }
 
@@ -138,8 +138,8 @@ Result<NvmapClients> TegraSource::read_clients() const {
   return make_read_failure(result.error, sys_root_, file);
 }
 
-Result<void> TegraSource::memory(Slot number, PoolList& out, Reading& reading) {
-  if (Result<void> ok = find(number); !ok) return ok;
+Result<void> TegraSource::memory(Slot slot, PoolList& out, Reading& reading) {
+  if (Result<void> ok = find(slot); !ok) return ok;
   Pool pool;
   pool.kind = PoolKind::unified;
   pool.source = Source::tegra;
@@ -158,22 +158,22 @@ Result<void> TegraSource::memory(Slot number, PoolList& out, Reading& reading) {
   return {};
 }
 
-Result<void> TegraSource::telemetry(Slot number, FieldSet fields, hmn::Telemetry& out,
+Result<void> TegraSource::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
                                     Reading& reading) {
-  if (Result<void> ok = find(number); !ok) return ok;
+  if (Result<void> ok = find(slot); !ok) return ok;
   if (is_asleep_ && !may_wake_) return make_asleep_failure();
   return read_sensors({gpu_, rail_, thermometer_, is_complete_}, fields, out, reading);
 }
 
-Result<void> TegraSource::metrics(Slot number, bool, std::vector<Metric>& out, Reading& reading) {
-  if (Result<void> ok = find(number); !ok) return ok;
+Result<void> TegraSource::metrics(Slot slot, bool, std::vector<Metric>& out, Reading& reading) {
+  if (Result<void> ok = find(slot); !ok) return ok;
   if (!is_asleep_ || may_wake_)
     add_metrics({gpu_, rail_, thermometer_, is_complete_}, out, reading);
   return {};
 }
 
-Result<void> TegraSource::processes(Slot number, std::vector<Usage>& out, Reading& reading) {
-  if (Result<void> ok = find(number); !ok) return ok;
+Result<void> TegraSource::processes(Slot slot, std::vector<Usage>& out, Reading& reading) {
+  if (Result<void> ok = find(slot); !ok) return ok;
   const Result<NvmapClients> clients = read_clients();
   if (!clients) return clients.failure();
   for (const NvmapClient& client : clients->all) {

@@ -13,7 +13,7 @@ using intel::RawRegion;
 // struct drm_xe_query_mem_regions: a count and padding.
 constexpr std::size_t header_size = 8;
 
-Heap read_region(const RawRegion& region) noexcept {
+Heap make_heap(const RawRegion& region) noexcept {
   Heap heap;
   if (region.size == 0 || region.size == ~std::uint64_t{0}) return heap;
   heap.total = region.size;
@@ -50,14 +50,14 @@ int find_gts(const drm::Card& card, std::vector<Gt>& out) {
   return last_error != 0 ? last_error : error;
 }
 
-constexpr intel::DriverTraits dialect{
-    Source::xe,        "xe", {platform::QueryLanguage::xe, query_mem_regions},
+constexpr intel::DriverTraits traits{
+    Source::xe,        "xe", {platform::QueryDriver::xe, query_mem_regions},
     xe::parse_regions, true, find_gts};
 
 }  // namespace
 
 std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> answer) noexcept {
-  auto regions = intel::sum_regions(answer, header_size, read_region);
+  auto regions = intel::sum_regions(answer, header_size, make_heap);
   // Without CAP_PERFMON all values are 0. With it some are not, since the driver's own page tables
   // count.
   if (!regions || !is_idle(regions->system) || !is_idle(regions->device)) return regions;
@@ -70,7 +70,7 @@ std::optional<intel::MemoryRegions> parse_regions(std::span<const std::byte> ans
 namespace hmn::drm {
 
 std::unique_ptr<Driver> make_xe() {
-  return std::make_unique<intel::IntelDriver>(xe::dialect);
+  return std::make_unique<intel::IntelDriver>(xe::traits);
 }
 
 }  // namespace hmn::drm

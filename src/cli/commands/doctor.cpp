@@ -41,16 +41,16 @@ Finding inspect_source(std::string_view name, const hypomnesis::backend_info& ba
   switch (backend.state) {
     case run_state::ready:
     case run_state::asleep:
-      return fine(text);
+      return make_fine(text);
     case run_state::absent:
     case run_state::off:
     case run_state::unknown:
       break;
     default:
-      return trouble(backend.message.empty() ? text : text + ": " + backend.message,
+      return make_trouble(backend.message.empty() ? text : text + ": " + backend.message,
                      find_problem(backend), site);
   }
-  return note(backend.message.empty() ? text : text + ", " + backend.message);
+  return make_note(backend.message.empty() ? text : text + ", " + backend.message);
 }
 
 // Returns a row for each measurement source of this build.
@@ -116,7 +116,7 @@ std::string own_version() {
 Section make_version_section() {
   return {
       "Version",
-      {fine(fmt::format("hmn {}, libhypomnesis {}", own_version(), hypomnesis::version_string()))}};
+      {make_fine(fmt::format("hmn {}, libhypomnesis {}", own_version(), hypomnesis::version_string()))}};
 }
 
 std::string format_json(const std::vector<Section>& report, bool is_simulated) {
@@ -135,14 +135,14 @@ std::optional<Section> inspect_environment(const Options& options, bool is_simul
     const bool names_machine = name == std::string_view("HMN_SIMULATION");
     if (names_machine ? !options.machine.empty() : is_simulated) continue;
     if (const auto value = get_environment(name))
-      section.findings.push_back(note(fmt::format("{}={}", name, *value)));
+      section.findings.push_back(make_note(fmt::format("{}={}", name, *value)));
   }
   return section.findings.empty() ? std::nullopt : std::optional(section);
 }
 
 Section make_simulation_section(const Options& options) {
   const auto file = options.machine.empty() ? std::string("HMN_SIMULATION") : options.machine;
-  return {"Simulation", {note("a machine described by " + file + ": nothing was measured")}};
+  return {"Simulation", {make_note("a machine described by " + file + ": nothing was measured")}};
 }
 
 bool is_working(run_state state) {
@@ -220,14 +220,14 @@ Finding make_device_finding(const DeviceCheck& check, Site site) {
   if (!is_bad && check.fault) text += ", but readings failed (see below)";
   if (const auto uuid = device.uuid) text += ", " + *uuid;
   if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
-  return is_bad || check.fault ? trouble(text, find_device_problem(check), site) : fine(text);
+  return is_bad || check.fault ? make_trouble(text, find_device_problem(check), site) : make_fine(text);
 }
 
 Section inspect_devices(const Session& session, const Evidence& evidence) {
   Section section{"GPUs", {}};
   for (const auto& [index, check] : check_devices(session, evidence))
     section.findings.push_back(make_device_finding(check, evidence.site));
-  if (section.findings.empty()) section.findings.push_back(note("no GPU is measured"));
+  if (section.findings.empty()) section.findings.push_back(make_note("no GPU is measured"));
   return section;
 }
 
@@ -242,8 +242,8 @@ void add_findings(Severity severity, const Evidence& evidence, Section& section)
       if (!unique_lines.insert(line).second) continue;
       section.findings.push_back(
           severity == Severity::trouble
-              ? trouble(std::move(line), find_problem(diagnostic), evidence.site)
-              : note(std::move(line)));
+              ? make_trouble(std::move(line), find_problem(diagnostic), evidence.site)
+              : make_note(std::move(line)));
     }
 }
 
@@ -251,7 +251,7 @@ Section inspect_readings(const Evidence& evidence) {
   Section section{"Readings", {}};
   add_findings(Severity::trouble, evidence, section);
   add_findings(Severity::note, evidence, section);
-  if (section.findings.empty()) section.findings.push_back(fine("all values were read"));
+  if (section.findings.empty()) section.findings.push_back(make_fine("all values were read"));
   return section;
 }
 

@@ -212,7 +212,7 @@ std::string format_log_json(const LogSample& sample) {
   JsonObject reasons;
   for (const auto& field : log_fields) {
     const auto digits = field.digits(sample);
-    object.add_digits(field.key, digits);
+    object.add_raw(field.key, digits);
     if (digits.empty()) reasons.add(field.key, format_reason(sample, field));
   }
   object.add("age_ns", find_max_age(sample))

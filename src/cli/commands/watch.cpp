@@ -74,13 +74,13 @@ class DeviceWatch {
   Expected<std::string> read(const hypomnesis::snapshot& snapshot, const std::string& time);
   bool uses(std::uint32_t pid) const;
   // Follows `pids`, or the top processes if the user gave none; returns a line about changes.
-  std::string follow(std::vector<std::uint32_t> pids, const std::string& time);
+  std::string track(std::vector<std::uint32_t> pids, const std::string& time);
   // Appends their messages to `messages`.
   std::vector<WatchedRow> make_rows(const Session& session, std::string& messages);
 
   DeviceIndex device() const { return device_; }
   const std::string& prefix() const { return prefix_; }
-  std::size_t followed_count() const { return followed_pids_.size(); }
+  std::size_t tracked_count() const { return tracked_pids_.size(); }
   const hypomnesis::spill& detector() const { return detector_; }
   WatchResult result() const { return {device_, detector_.info(), &history_}; }
 
@@ -95,7 +95,7 @@ class DeviceWatch {
   Roots roots_ = read_roots();
   hypomnesis::spill detector_;
   std::vector<ProcessValues> rows_;  // of the last sample
-  std::vector<std::uint32_t> followed_pids_;
+  std::vector<std::uint32_t> tracked_pids_;
   WatchHistory history_;
 };
 
@@ -148,11 +148,11 @@ std::string DeviceWatch::format_pids(const std::vector<std::uint32_t>& pids,
   return text;
 }
 
-std::string DeviceWatch::follow(std::vector<std::uint32_t> pids, const std::string& time) {
+std::string DeviceWatch::track(std::vector<std::uint32_t> pids, const std::string& time) {
   auto selection = options_.pids.empty() ? choose_top(rows_, options_.top_count) : std::move(pids);
-  const auto entered = format_pids(selection, followed_pids_);
-  const auto left = format_pids(followed_pids_, selection);
-  followed_pids_ = std::move(selection);
+  const auto entered = format_pids(selection, tracked_pids_);
+  const auto left = format_pids(tracked_pids_, selection);
+  tracked_pids_ = std::move(selection);
   if (entered.empty() && left.empty()) return {};
   const bool both = !entered.empty() && !left.empty();
   return fmt::format("{}: {} followed set changed: {}{}{}\n", prefix_, time,
@@ -173,12 +173,12 @@ WatchedRow DeviceWatch::make_row(const Session& session, std::uint32_t pid) {
 
 std::vector<WatchedRow> DeviceWatch::make_rows(const Session& session, std::string& messages) {
   std::vector<WatchedRow> rows;
-  for (const auto pid : followed_pids_) {
+  for (const auto pid : tracked_pids_) {
     rows.push_back(make_row(session, pid));
     if (const auto& message = rows.back().message; !message.empty())
       messages += fmt::format("{}: {}\n", prefix_, escape_for_text(message));
   }
-  history_.drop_oldest(followed_pids_);
+  history_.drop_oldest(tracked_pids_);
   return rows;
 }
 
@@ -203,7 +203,7 @@ class Watcher {
   std::optional<Failure> read_devices(std::uint32_t deadline_ms, std::uint64_t ms);
   // Returns whether the process may still run, or uses a device.
   bool is_present(std::uint32_t pid) const;
-  void follow(std::uint64_t ms, bool is_reported);
+  void track(std::uint64_t ms, bool is_reported);
   std::string describe_devices() const;
   std::vector<WatchResult> collect_results() const;
   void report_event(const std::string& lines);
@@ -310,7 +310,7 @@ std::optional<Failure> Watcher::read_devices(std::uint32_t deadline_ms, std::uin
 
 // Follows the top processes of each device; given PIDs on the devices they use, else on the first
 // one.
-void Watcher::follow(std::uint64_t ms, bool is_reported) {
+void Watcher::track(std::uint64_t ms, bool is_reported) {
   std::vector<std::vector<std::uint32_t>> pids(devices_.size());
   for (const auto pid : options_.watch.pids) {
     bool is_found = false;
@@ -323,7 +323,7 @@ void Watcher::follow(std::uint64_t ms, bool is_reported) {
   }
   for (std::size_t i = 0; i < devices_.size(); ++i) {
     if (!is_read_[i] && options_.watch.pids.empty()) continue;
-    const auto change = devices_[i].follow(std::move(pids[i]), format_time(ms));
+    const auto change = devices_[i].track(std::move(pids[i]), format_time(ms));
     if (is_reported) report_event(change);
   }
 }
@@ -343,9 +343,9 @@ std::optional<Failure> Watcher::start() {
   if (!pids.empty() &&
       std::none_of(pids.begin(), pids.end(), [this](auto pid) { return is_present(pid); }))
     return make_error(fmt::format("PID {}: no such process", fmt::join(pids, ", ")));
-  follow(0, false);
+  track(0, false);
   if (std::any_of(devices_.begin(), devices_.end(),
-                  [](const DeviceWatch& device) { return device.followed_count() > 0; }))
+                  [](const DeviceWatch& device) { return device.tracked_count() > 0; }))
     return std::nullopt;
   if (options_.watch.top_count == 0) return make_error("--top 0 follows no process");
   const auto no_processes = fmt::format(
@@ -369,7 +369,7 @@ std::optional<Failure> Watcher::start() {
 void Watcher::announce() const {
   const auto& settings = options_.watch;
   std::size_t count = 0;
-  for (const auto& device : devices_) count += device.followed_count();
+  for (const auto& device : devices_) count += device.tracked_count();
   std::string subject = fmt::format("watching {} process{}", count, count == 1 ? "" : "es");
   auto top = fmt::format("top {} by {}{}", settings.top_count, format_sort_key(settings.sort),
                          devices_.size() > 1 ? " of each" : "");
@@ -414,7 +414,7 @@ WriteResult Watcher::write_sample(std::uint64_t ms) {
     return WriteResult::written;
   }
   if (options_.watch.follow_new || !options_.watch.pids.empty())
-    follow(ms, options_.watch.follow_new);
+    track(ms, options_.watch.follow_new);
   return print(ms);
 }
 

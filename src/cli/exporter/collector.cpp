@@ -93,11 +93,11 @@ LabelSet make_metric_labels(const MetricExport& entry, const metric& metric,
     const bool is_first_fan = entry.key == "fan" && instance.empty();
     return labels.component(entry.key, is_first_fan ? std::string(first_fan) : instance);
   }
-  if (entry.naming == Naming::error) return labels.whole().with_label("error_type", entry.key);
-  if (entry.naming == Naming::label) return labels.brief().with_label(entry.key, instance);
-  if (entry.naming == Naming::plain) return labels.brief();
+  if (entry.naming == Naming::error) return labels.full_labels().with_label("error_type", entry.key);
+  if (entry.naming == Naming::label) return labels.short_labels().with_label(entry.key, instance);
+  if (entry.naming == Naming::plain) return labels.short_labels();
   const bool is_link = &entry.family == &families::link_io;
-  LabelSet result = is_link ? labels.brief() : labels.whole();
+  LabelSet result = is_link ? labels.short_labels() : labels.full_labels();
   if (is_link) result.add("link", instance);
   return result.add("network_io_direction", entry.key);
 }
@@ -112,19 +112,19 @@ void add_limit(const metric& metric, std::string_view type, const DeviceLabels& 
 void add_memory_errors(const metric& metric, std::string_view type, const DeviceLabels& labels,
                        Samples& samples) {
   const bool is_lifetime = metric.instance == HMN_ERA_LIFETIME;
-  const auto& errors = is_lifetime ? labels.brief() : labels.whole();
+  const auto& errors = is_lifetime ? labels.short_labels() : labels.full_labels();
   add_value(is_lifetime ? families::lifetime_errors : families::errors,
             errors.with_label("error_type", type), metric, 0, samples);
 }
 
 void add_remapped(const metric& metric, const DeviceLabels& labels, Samples& samples) {
   if (metric.instance == HMN_REMAPPED_PENDING)
-    add_value(families::row_remap_pending, labels.brief(), metric, 0, samples);
+    add_value(families::row_remap_pending, labels.short_labels(), metric, 0, samples);
   else if (metric.instance == HMN_REMAPPED_FAILED)
-    add_value(families::row_remap_failed, labels.brief(), metric, 0, samples);
+    add_value(families::row_remap_failed, labels.short_labels(), metric, 0, samples);
   else
     add_value(families::rows_remapped,
-              labels.brief().with_label("error_type", format_instance(metric)), metric, 0, samples);
+              labels.short_labels().with_label("error_type", format_instance(metric)), metric, 0, samples);
 }
 
 // Returns whether a counter of bytes may have wrapped between two scrapes, as one of 32 bits does
@@ -165,7 +165,7 @@ std::string format_partition(const hypomnesis::device& device) {
 
 void collect_identity(const hypomnesis::device& device, const DeviceLabels& labels,
                       Samples& samples) {
-  LabelSet info = labels.whole();
+  LabelSet info = labels.full_labels();
   info.add("index", fmt::format("{}", device.index))
       .add("uuid", device.uuid.value_or(""))
       .add("pci_bus_id", device.pci_bus_id.value_or(""))
@@ -192,19 +192,19 @@ void collect_state(const hypomnesis::snapshot_device& gpu, const DeviceLabels& l
   if (state == run_state::unknown) return;
   const bool works = state == run_state::ready || state == run_state::asleep;
   const bool degraded = works && is_degraded(gpu);
-  samples.add(families::status, labels.whole().with_label("hw_state", "ok"), works && !degraded);
-  samples.add(families::status, labels.whole().with_label("hw_state", "degraded"), degraded);
-  samples.add(families::status, labels.whole().with_label("hw_state", "failed"), !works);
+  samples.add(families::status, labels.full_labels().with_label("hw_state", "ok"), works && !degraded);
+  samples.add(families::status, labels.full_labels().with_label("hw_state", "degraded"), degraded);
+  samples.add(families::status, labels.full_labels().with_label("hw_state", "failed"), !works);
   for (const auto candidate : {run_state::ready, run_state::asleep, run_state::lost,
                                run_state::unreadable, run_state::hung})
     samples.add(families::device_state,
-                labels.brief().with_label("state", or_unknown(state_word(candidate))),
+                labels.short_labels().with_label("state", or_unknown(state_word(candidate))),
                 candidate == state);
 }
 
 void collect_age(std::string_view subject, std::uint64_t age_ns, hypomnesis::note notes,
                  const DeviceLabels& labels, Samples& samples) {
-  const auto subject_labels = labels.brief().with_label("subject", subject);
+  const auto subject_labels = labels.short_labels().with_label("subject", subject);
   samples.add(families::reading_age, subject_labels, std::optional(static_cast<double>(age_ns)),
               from_nanoseconds);
   samples.add(families::reading_stale, subject_labels, has(notes, hypomnesis::note::stale));
@@ -219,13 +219,13 @@ std::optional<double> compute_share(const std::optional<std::uint64_t>& part,
 void collect_pool(const hypomnesis::pool& pool, const DeviceLabels& labels, Samples& samples) {
   const bool is_bound = has(pool.notes, hypomnesis::note::lower_bound);
   if (pool.is_main) {
-    add_sum(families::gpu_memory_usage, labels.whole(), pool.used_bytes, is_bound, samples);
-    samples.add(families::gpu_memory_limit, labels.whole(), pool.total_bytes);
-    samples.add(families::gpu_memory_utilization, labels.whole(),
+    add_sum(families::gpu_memory_usage, labels.full_labels(), pool.used_bytes, is_bound, samples);
+    samples.add(families::gpu_memory_limit, labels.full_labels(), pool.total_bytes);
+    samples.add(families::gpu_memory_utilization, labels.full_labels(),
                 compute_share(pool.used_bytes, pool.total_bytes));
     collect_age("pools", pool.age_ns, pool.notes, labels, samples);
   }
-  const auto pool_labels = labels.brief().with_label("pool", or_unknown(pool_word(pool.kind)));
+  const auto pool_labels = labels.short_labels().with_label("pool", or_unknown(pool_word(pool.kind)));
   add_sum(families::pool_used, pool_labels, pool.used_bytes, is_bound, samples);
   samples.add(families::pool_size, pool_labels, pool.total_bytes);
   samples.add(families::pool_free, pool_labels, pool.free_bytes);
@@ -239,7 +239,7 @@ void collect_throttle(const telemetry& telemetry, const DeviceLabels& labels, Sa
   if (!telemetry.throttle) return;
   for (hmn_flags bit = HMN_THROTTLE_IDLE; bit <= HMN_THROTTLE_OTHER; bit <<= 1)
     samples.add(families::throttle,
-                labels.brief().with_label(
+                labels.short_labels().with_label(
                     "reason", hypomnesis::instance_name(hypomnesis::metric_id::throttle_ns, bit)),
                 (number(*telemetry.throttle) & bit) != 0);
 }
@@ -251,17 +251,17 @@ std::optional<double> to_double(const std::optional<T>& number) {
 
 void collect_load(const telemetry& telemetry, const DeviceLabels& labels, Samples& samples) {
   const auto task = [&](std::string_view name) {
-    return labels.whole().with_label("hw_gpu_task", name);
+    return labels.full_labels().with_label("hw_gpu_task", name);
   };
   samples.add(families::gpu_utilization, task("general"), telemetry.gpu_busy_percent, from_percent);
   samples.add(families::gpu_utilization, task("encoder"), telemetry.encoder_busy_percent,
               from_percent);
   samples.add(families::gpu_utilization, task("decoder"), telemetry.decoder_busy_percent,
               from_percent);
-  samples.add(families::memory_controller, labels.brief(), telemetry.memory_busy_percent,
+  samples.add(families::memory_controller, labels.short_labels(), telemetry.memory_busy_percent,
               from_percent);
   const auto direction = [&](std::string_view name) {
-    return labels.whole().with_label("network_io_direction", name);
+    return labels.full_labels().with_label("network_io_direction", name);
   };
   samples.add(families::gpu_io, direction("receive"), telemetry.pcie_rx_bytes);
   samples.add(families::gpu_io, direction("transmit"), telemetry.pcie_tx_bytes);
@@ -275,17 +275,17 @@ void collect_telemetry(const telemetry& telemetry, const DeviceLabels& labels, S
               telemetry.hotspot_celsius);
   samples.add(families::temperature, labels.component("temperature", "memory"),
               telemetry.memory_celsius);
-  samples.add(families::power, labels.whole(), telemetry.power_watts);
-  samples.add(families::power_limit, labels.brief().with_label("limit", "current"),
+  samples.add(families::power, labels.full_labels(), telemetry.power_watts);
+  samples.add(families::power_limit, labels.short_labels().with_label("limit", "current"),
               telemetry.power_limit_watts);
-  samples.add(families::energy, labels.whole(), telemetry.energy_joules);
-  samples.add(families::clock, labels.brief().with_label("clock", "core"),
+  samples.add(families::energy, labels.full_labels(), telemetry.energy_joules);
+  samples.add(families::clock, labels.short_labels().with_label("clock", "core"),
               to_double(telemetry.core_clock_mhz), from_megahertz);
-  samples.add(families::clock, labels.brief().with_label("clock", "memory"),
+  samples.add(families::clock, labels.short_labels().with_label("clock", "memory"),
               to_double(telemetry.memory_clock_mhz), from_megahertz);
-  samples.add(families::pcie_generation, labels.brief(), to_double(telemetry.pcie_generation));
-  samples.add(families::pcie_lanes, labels.brief(), to_double(telemetry.pcie_width));
-  samples.add(families::performance_state, labels.brief(), to_double(telemetry.p_state));
+  samples.add(families::pcie_generation, labels.short_labels(), to_double(telemetry.pcie_generation));
+  samples.add(families::pcie_lanes, labels.short_labels(), to_double(telemetry.pcie_width));
+  samples.add(families::performance_state, labels.short_labels(), to_double(telemetry.p_state));
   collect_throttle(telemetry, labels, samples);
   collect_age("telemetry", telemetry.age_ns, telemetry.notes, labels, samples);
 }
@@ -372,7 +372,7 @@ void add_total(const Family& family, const Rows& rows, const DeviceLabels& label
     (counts_as_used ? add_usage : add_separate_usage)(*sum, row, *bytes);
   }
   if (sum)
-    add_sum(family, labels.brief(), sum->lower_bound(), is_partial || !sum->is_exact(), samples);
+    add_sum(family, labels.short_labels(), sum->lower_bound(), is_partial || !sum->is_exact(), samples);
 }
 
 void collect_usages(const hypomnesis::snapshot_values& snapshot, const hypomnesis::device& device,
@@ -383,7 +383,7 @@ void collect_usages(const hypomnesis::snapshot_values& snapshot, const hypomnesi
   add_total(families::host_pool, rows, labels, &hypomnesis::usage::host_pool_bytes, is_unified,
             samples);
   if (!partial.lacks(device.index))
-    samples.add(families::processes, labels.brief(), SampleValue(std::uint64_t(rows.size())));
+    samples.add(families::processes, labels.short_labels(), SampleValue(std::uint64_t(rows.size())));
 }
 
 void collect_host(const hypomnesis::system_memory& memory, Samples& samples) {

@@ -35,8 +35,8 @@ std::string DeviceIds::get(std::uint32_t index) const {
 
 DeviceLabels::DeviceLabels(const hypomnesis::device& device, const DeviceIds& ids)
     : id_(ids.get(device.index)) {
-  brief_.add("hw_id", id_).add("hw_name", device.name.value_or(""));
-  whole_.add("hw_id", id_)
+  short_labels_.add("hw_id", id_).add("hw_name", device.name.value_or(""));
+  full_labels_.add("hw_id", id_)
       .add("hw_type", "gpu")
       .add("hw_name", device.name.value_or(""))
       .add("hw_parent", device.parent_index ? ids.get(*device.parent_index) : std::string())

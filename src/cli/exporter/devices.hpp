@@ -31,16 +31,16 @@ class DeviceLabels {
   DeviceLabels(const hypomnesis::device& device, const DeviceIds& ids);
 
   // hw_id, hw_name: of values under the project's own names.
-  const LabelSet& brief() const { return brief_; }
+  const LabelSet& short_labels() const { return short_labels_; }
   // hw_id, hw_type, hw_name, hw_parent (of a partition), hw_vendor.
-  const LabelSet& whole() const { return whole_; }
+  const LabelSet& full_labels() const { return full_labels_; }
   // A sensor, a fan or a rail: a component with an id of its own, in the GPU.
   LabelSet component(std::string_view type, std::string_view name) const;
 
  private:
   std::string id_;
-  LabelSet brief_;
-  LabelSet whole_;
+  LabelSet short_labels_;
+  LabelSet full_labels_;
 };
 
 // Identities from earlier readings: a GPU that hangs or is lost may no longer report its own, and

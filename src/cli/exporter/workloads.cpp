@@ -103,7 +103,7 @@ void add_group_sums(const GroupKind& kind, const DeviceLabels& device_labels, co
       [](const GroupSum* a, const GroupSum* b) { return a->total.bytes() > b->total.bytes(); });
   largest.resize(count);
   for (const auto* sum : largest) {
-    const auto labels = LabelSet(device_labels.brief()).append(sum->labels);
+    const auto labels = LabelSet(device_labels.short_labels()).append(sum->labels);
     add_sum(kind.memory, labels, sum->total.bytes(), sum->total.is_at_least(), samples);
     // A sum that lacks the load of a process is none.
     if (!sum->total.is_busy_at_least())
@@ -126,14 +126,14 @@ void collect_kind(const GroupKind& kind, const Rows& rows, const DeviceLabels& d
   add_group_sums(kind, device_labels, sums, samples);
   if (!sums.empty() || is_listed)
     samples.add(families::left_out,
-                device_labels.brief().with_label("per", grouping_word(kind.grouping)),
+                device_labels.short_labels().with_label("per", grouping_word(kind.grouping)),
                 SampleValue(std::uint64_t(sums.size() - std::min(sums.size(), max_groups))));
 }
 
 void add_groups(const hypomnesis::snapshot_values& snapshot, std::uint32_t index,
                 const DeviceLabels& device_labels, Samples& samples) {
   for (const auto& group : filter_by_device(snapshot.groups, index)) {
-    const auto labels = device_labels.brief().with_label("group", group.name.value_or(""));
+    const auto labels = device_labels.short_labels().with_label("group", group.name.value_or(""));
     samples.add(families::group_used, labels, group.used_bytes);
     samples.add(families::group_limit, labels, group.limit_bytes);
   }

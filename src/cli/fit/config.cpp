@@ -707,7 +707,7 @@ ExpertShape read_expert_shape(ConfigKeys& keys) {
   const KeyNames per_token = {
       "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k",
       "experts_per_token",   "top_k_experts"};
-  keys.value(per_token);  // read here, as is the next
+  keys.value(per_token);  // marks them as read, as is the next
   keys.value({"moe_intermediate_size"});
   const auto shared_size =
       keys.find({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",

@@ -59,7 +59,7 @@ std::uint32_t find_known_fields(const hypomnesis::usage& usage) {
   return fields;
 }
 
-struct Tally {
+struct ListSummary {
   ProcessCount processes;
   UsageTally total;
   ProcessCount nameless;
@@ -73,7 +73,7 @@ bool could_be_named(const ProcessRow& row) {
          row.usage.name_state == name_status::protected_process;
 }
 
-void count_row(Tally& tally, const ProcessRow& row) {
+void count_row(ListSummary& tally, const ProcessRow& row) {
   if (!row.usage.process_name && could_be_named(row)) tally.nameless.add(row.usage);
   tally.total.add(row);
   if (!row.usage.used_bytes) return;
@@ -92,7 +92,7 @@ std::string format_filter(const ProcessFilter& filter) {
   return text.empty() ? text : " matching" + text;
 }
 
-std::string format_total(const Tally& tally) {
+std::string format_total(const ListSummary& tally) {
   const auto kind = tally.has_one_accounting
                         ? accounting_word(tally.accounting.value_or(accounting_kind::none))
                         : Word{};
@@ -178,7 +178,7 @@ void sort_rows(std::vector<ProcessRow>& rows, SortKey key) {
 
 std::string format_count_sentence(const std::vector<ProcessRow>& rows, const ProcessFilter& filter,
                                   bool is_partial) {
-  Tally tally;
+  ListSummary tally;
   if (is_partial) tally.total.set_partial();
   const RepeatedRows repeated(make_row_list(rows));
   for (const auto& row : rows) {
@@ -488,7 +488,7 @@ std::optional<std::string> UserNames::find(const hypomnesis::usage& row,
   state_->queue.push_back({key, row.pid});
   if (state_->is_searching) return number;  // the one before is late
   try {
-    std::thread([in = state_] { in->search(); }).detach();
+    std::thread([state = state_] { state->search(); }).detach();
   } catch (const std::system_error&) {
     return number;
   }

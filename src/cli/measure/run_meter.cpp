@@ -446,13 +446,13 @@ void RunMeter::add_from_list(const hypomnesis::snapshot_values& snapshot, std::s
 }
 
 std::vector<DeviceSample> RunMeter::read_devices() {
-  const bool are_few =
+  const bool reads_one_by_one =
       tree_->members().size() <= max_single_queries &&
       std::none_of(devices_.begin(), devices_.end(), [](const auto& d) { return d.needs_list; });
   std::string snapshot_reason;
   std::string list_reason;
   std::optional<hypomnesis::snapshot_values> list_snapshot;  // one for all devices that need it
-  const auto snapshot = take_snapshot(are_few ? device_parts : device_parts | part::processes,
+  const auto snapshot = take_snapshot(reads_one_by_one ? device_parts : device_parts | part::processes,
                                       Cost::quick, snapshot_reason);
   for (auto& device : devices_)
     if (device.needs_own_usage) probe_process_list(session_, device);
@@ -467,11 +467,11 @@ std::vector<DeviceSample> RunMeter::read_devices() {
       finish_sample(devices_[i], false, samples[i]);
       continue;
     }
-    if (are_few && add_one_by_one(i, samples[i])) continue;
-    if (are_few && !list_snapshot && list_reason.empty())
+    if (reads_one_by_one && add_one_by_one(i, samples[i])) continue;
+    if (reads_one_by_one && !list_snapshot && list_reason.empty())
       list_snapshot = take_snapshot(device_parts | part::processes, Cost::quick, list_reason);
     if (!list_reason.empty()) samples[i].reason = list_reason;
-    if (const auto& list = are_few ? list_snapshot : snapshot)
+    if (const auto& list = reads_one_by_one ? list_snapshot : snapshot)
       add_from_list(*list, i, samples[i]);
     else
       finish_sample(devices_[i], false, samples[i]);

@@ -104,7 +104,7 @@ std::string format_host_value(const RunSample& sample, const HostValue& value) {
 JsonObject make_sample_object(const DeviceSample& sample, std::uint32_t index) {
   JsonObject object;
   object.add("index", index);
-  for (const auto& value : device_values) object.add_digits(value.key, value.get(sample));
+  for (const auto& value : device_values) object.add_raw(value.key, value.get(sample));
   object.add("lower_bound", sample.command_bytes && sample.is_lower_bound);
   return sample.command_bytes ? object.add_null("reason") : object.add("reason", sample.reason);
 }
@@ -113,7 +113,7 @@ std::string format_json_line(const RunSample& sample, const std::vector<std::uin
   JsonObject object;
   object.add("offset_ns", sample.offset_ns).add("unix_time_ns", sample.unix_time_ns);
   for (const auto& value : host_values)
-    object.add_digits(value.key, format_host_value(sample, value));
+    object.add_raw(value.key, format_host_value(sample, value));
   std::vector<JsonObject> devices;
   for (std::size_t i = 0; i < sample.devices.size(); ++i)
     devices.push_back(make_sample_object(sample.devices[i], indexes[i]));

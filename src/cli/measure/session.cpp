@@ -83,7 +83,7 @@ bool is_name(const std::string& machine) {
 // Returns the path of a machine that was given by its file or, if there is no such file, by the
 // name of an installed one.
 Expected<std::string> find_machine(const MachineChoice& machine) {
-  const auto reason = read_error(machine.name);
+  const auto reason = explain_unreadable(machine.name);
   if (!reason) return absolute_path(machine.name);
   if (!is_name(machine.name) || path_exists(machine.name)) return refuse_machine(machine, *reason);
   if (auto installed = find_machine_file(machine.name)) return *std::move(installed);

@@ -20,7 +20,7 @@ extern const std::string_view path_separators;
 bool path_exists(const std::string& path);
 bool is_folder(const std::string& path);
 // Returns the reason why a file is not readable; none if it is.
-std::optional<std::string> read_error(const std::string& path);
+std::optional<std::string> explain_unreadable(const std::string& path);
 std::string absolute_path(const std::string& path);
 // Returns whether two paths lead to the same file, also through links; the file need not exist yet.
 bool is_same_file(const std::string& path, const std::string& other);

@@ -38,7 +38,7 @@ constexpr std::string_view suffix = ".json";
 std::optional<std::string> find_machine_file(const std::string& name) {
   auto path = find_machine_folder() + "/" + name;
   if (!name.ends_with(suffix)) path += suffix;
-  return read_error(path) ? std::nullopt : std::optional(std::move(path));
+  return explain_unreadable(path) ? std::nullopt : std::optional(std::move(path));
 }
 
 std::vector<std::string> list_machines() {

@@ -80,10 +80,10 @@ constexpr Remedy remedies[] = {
     {Problem::own_user_namespace, "run hmn as root outside of this user namespace",
      "run hmn as root on the host, or in a container that has the right and no user namespace of "
      "its own (not a rootless one)"},
-    {Problem::no_tracing_right,
+    {Problem::no_ptrace_right,
      "run as root, or once: setcap cap_sys_ptrace+ep \"$(command -v hmn)\"",
      "run as root, in a container that has the right (--cap-add SYS_PTRACE)"},
-    {Problem::no_watching_right,
+    {Problem::no_perfmon_right,
      "run as root, or once: setcap cap_perfmon+ep \"$(command -v hmn)\"",
      "run as root, in a container that has the right (--cap-add PERFMON)"},
     {Problem::no_driver,
@@ -223,16 +223,16 @@ Problem find_problem(const hypomnesis::backend_info& backend) {
   return find_problem(diagnostic);
 }
 
-Finding fine(std::string text) {
+Finding make_fine(std::string text) {
   return {Severity::fine, std::move(text), {}};
 }
-Finding note(std::string text) {
+Finding make_note(std::string text) {
   return {Severity::note, std::move(text), {}};
 }
-Finding note(std::string text, Problem problem, Site site) {
+Finding make_note(std::string text, Problem problem, Site site) {
   return {Severity::note, std::move(text), std::string(find_remedy(problem, site))};
 }
-Finding trouble(std::string text, Problem problem, Site site) {
+Finding make_trouble(std::string text, Problem problem, Site site) {
   return {Severity::trouble, std::move(text), std::string(find_remedy(problem, site))};
 }
 
@@ -252,9 +252,9 @@ bool is_unneeded(const hypomnesis::backend_info& backend) noexcept {
 Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& backend,
                         bool is_needed, Site site) {
   if (backend.state == run_state::ready || backend.state == run_state::asleep)
-    return fine(fmt::format("{} answers{}", name,
+    return make_fine(fmt::format("{} answers{}", name,
                             backend.version ? ", driver " + *backend.version : std::string()));
-  if (is_unneeded(backend)) return hmn::cli::note(fmt::format("{}: not needed", name));
+  if (is_unneeded(backend)) return hmn::cli::make_note(fmt::format("{}: not needed", name));
   const auto text =
       fmt::format("{}: {}{}", name,
                   backend.message.empty() ? hypomnesis::name(backend.status) : backend.message,
@@ -262,21 +262,21 @@ Finding inspect_backend(std::string_view name, const hypomnesis::backend_info& b
   const bool is_absent = backend.state == run_state::absent || backend.state == run_state::unknown;
   const auto problem = find_problem(backend);
   if (backend.state != run_state::off && (is_needed || !is_absent))
-    return trouble(text, problem, site);
-  return is_path_problem(problem) ? hmn::cli::note(text, problem, site) : hmn::cli::note(text);
+    return make_trouble(text, problem, site);
+  return is_path_problem(problem) ? hmn::cli::make_note(text, problem, site) : hmn::cli::make_note(text);
 }
 
 // note::partial may concern another value, so without a limit it is uncertain whether there is one.
 Finding inspect_memory_limit(const std::optional<hypomnesis::system_memory>& memory,
                              std::string_view reason) {
-  if (!memory) return hmn::cli::note("memory limit: not known, host memory cannot be read");
+  if (!memory) return hmn::cli::make_note("memory limit: not known, host memory cannot be read");
   if (memory->limit_bytes)
-    return hmn::cli::note(
+    return hmn::cli::make_note(
         fmt::format("memory limit {} of {}", hypomnesis::format_bytes(*memory->limit_bytes),
                     memory->total_bytes ? hypomnesis::format_bytes(*memory->total_bytes) : "?"));
   if (has(memory->notes, hypomnesis::note::partial))
-    return hmn::cli::note(fmt::format("memory limit: not known, {}", reason));
-  return fine("no memory limit applies");
+    return hmn::cli::make_note(fmt::format("memory limit: not known, {}", reason));
+  return make_fine("no memory limit applies");
 }
 
 std::vector<JsonObject> to_json(const std::vector<Section>& report) {

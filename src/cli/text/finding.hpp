@@ -36,8 +36,8 @@ enum class Problem : std::uint8_t {
   foreign_proc,
   own_pid_namespace,
   own_user_namespace,
-  no_tracing_right,
-  no_watching_right,
+  no_ptrace_right,
+  no_perfmon_right,
   no_driver,
   no_host_files,
   not_permitted,
@@ -74,10 +74,10 @@ struct Section {
   std::vector<Finding> findings;
 };
 
-Finding fine(std::string text);
-Finding note(std::string text);
-Finding note(std::string text, Problem problem, Site site);
-Finding trouble(std::string text, Problem problem, Site site);
+Finding make_fine(std::string text);
+Finding make_note(std::string text);
+Finding make_note(std::string text, Problem problem, Site site);
+Finding make_trouble(std::string text, Problem problem, Site site);
 bool has_trouble(const std::vector<Section>& report) noexcept;
 
 // Returns whether another source has answered in its place.

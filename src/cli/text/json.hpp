@@ -36,10 +36,10 @@ class JsonObject {
     return put(key, [value](json::Writer& writer) { writer.boolean(value); });
   }
   JsonObject& add(std::string_view key, std::integral auto number) {
-    return add_digits(key, std::to_string(number));
+    return add_raw(key, std::to_string(number));
   }
   JsonObject& add(std::string_view key, double number) {
-    return add_digits(key, fmt::to_string(number));
+    return add_raw(key, fmt::to_string(number));
   }
   JsonObject& add(std::string_view key, const std::vector<std::string_view>& texts) {
     return add_list(key, texts,
@@ -50,18 +50,18 @@ class JsonObject {
                     [](json::Writer& writer, std::uint32_t n) { writer.number(std::uint64_t{n}); });
   }
   JsonObject& add(std::string_view key, const JsonObject& inner) {
-    return add_digits(key, inner.text());
+    return add_raw(key, inner.text());
   }
   JsonObject& add(std::string_view key, const std::vector<JsonObject>& list) {
     return add_list(key, list,
                     [](json::Writer& writer, const JsonObject& o) { writer.digits(o.text()); });
   }
   // Adds a number formatted by format_digits.
-  JsonObject& add_digits(std::string_view key, std::string_view digits) {
+  JsonObject& add_raw(std::string_view key, std::string_view digits) {
     return put(key,
                [digits](json::Writer& writer) { writer.digits(digits.empty() ? "null" : digits); });
   }
-  JsonObject& add_null(std::string_view key) { return add_digits(key, ""); }
+  JsonObject& add_null(std::string_view key) { return add_raw(key, ""); }
   template <class T>
   JsonObject& add(std::string_view key, const std::optional<T>& value) {
     return value ? add(key, *value) : add_null(key);

@@ -65,8 +65,8 @@ constexpr double empty_height = 66;
 // Average width of the font.
 constexpr double character_width = 7.0;
 // Ratios of that width to the average width of bold text in 18 and 14 pixels.
-constexpr double title_character = 0.56;
-constexpr double panel_character = 0.72;
+constexpr double title_width_ratio = 0.56;
+constexpr double panel_title_width_ratio = 0.72;
 
 // Okabe and Ito's colours, distinguishable without red or green vision as well.
 std::string_view hex_colour(SeriesColour colour) {
@@ -239,7 +239,7 @@ void append_panel(std::string& out, const PlotPanel& panel, double top, double h
                     bottom - area_height(panel), bottom, highest};
   const double space = area_width - text_length(panel.note) - 10;
   append_format(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left_margin, top + 18,
-                escape_for_xml(fit_text(panel.title, space * panel_character)));
+                escape_for_xml(fit_text(panel.title, space * panel_title_width_ratio)));
   if (!panel.note.empty())
     append_format(out, "<tspan class=\"note\" dx=\"10\">{}</tspan>", escape_for_xml(panel.note));
   out += "</text>\n";
@@ -339,7 +339,7 @@ std::string draw_svg(const Plot& plot) {
   out += style_sheet;
   append_format(out, "<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>\n", page_width, height);
   append_format(out, "<text class=\"title\" x=\"{}\" y=\"36\">{}</text>\n", left_margin,
-                escape_for_xml(fit_text(plot.title, area_width * title_character)));
+                escape_for_xml(fit_text(plot.title, area_width * title_width_ratio)));
   append_format(out, "<text class=\"subtitle\" x=\"{}\" y=\"58\">{}</text>\n", left_margin,
                 escape_for_xml(fit_text(plot.subtitle, area_width)));
   double top = head_height;

@@ -168,7 +168,7 @@ void Histories::add_processes(const MachineReading& machine) {
 void Histories::add(const MachineReading& machine) {
   for (const auto& reading : machine.gpus)
     add_gpu(gpus_[reading.gpu.device.index], reading, machine.time_ns);
-  if (machine.has_processes) add_processes(machine);
+  if (machine.has_new_processes) add_processes(machine);
 }
 
 const GpuHistory* Histories::find_gpu(std::uint32_t index) const {

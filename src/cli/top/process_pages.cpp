@@ -169,7 +169,7 @@ std::string explain_empty_list(const State& state) {
   if (state.list.hidden_count > 0)
     return fmt::format("no process matches \"{}\"; Esc shows all {}", state.choice.filter,
                        state.list.hidden_count);
-  if (state.machine->is_partial) return "no process is known: " + state.machine->partial_reason;
+  if (state.machine->is_process_list_partial) return "no process is known: " + state.machine->partial_reason;
   const auto owner = state.user ? fmt::format(" of user {}", *state.user) : "";
   const auto device = state.choice.device ? fmt::format("GPU {}", *state.choice.device) : "a GPU";
   return fmt::format("no process{} uses {}", owner, device);

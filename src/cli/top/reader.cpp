@@ -192,11 +192,11 @@ void GpuReader::add_rates(DeviceState& device, const hypomnesis::snapshot& snaps
 
 void GpuReader::add_spill(DeviceState& device, const hypomnesis::snapshot& snapshot,
                           GpuReading& reading) const {
-  const bool has_processes = has(snapshot.info().collect, part::processes);
+  const bool has_new_processes = has(snapshot.info().collect, part::processes);
   if (!device.spill)
     device.spill =
         std::make_unique<hypomnesis::spill>(hypomnesis::spill::fed({}, reading.gpu.device.index));
-  if (has_processes) try {
+  if (has_new_processes) try {
       device.spill->observe(snapshot, "");
     } catch (const hypomnesis::error& error) {
       reading.missing_spill_reason = error.what();
@@ -330,12 +330,12 @@ void Reader::WorkerState::add_processes(const hypomnesis::snapshot& snapshot,
     if (!settings.user || settings.user->matches(row)) rows->push_back(std::move(row));
   }
   if (!session.is_simulated()) cpu.update_loads(*rows, machine.time_ns);
-  machine.has_processes = true;
+  machine.has_new_processes = true;
   machine.processes_time_ns = machine.time_ns;
   machine.processes = std::move(rows);
   for (const auto& diagnostic : snapshot.diagnostics()) {
     if (!hides_some_processes(diagnostic)) continue;
-    machine.is_partial = true;
+    machine.is_process_list_partial = true;
     machine.partial_reason = describe(diagnostic);
   }
 }
@@ -356,18 +356,18 @@ void Reader::WorkerState::publish(std::shared_ptr<const hypomnesis::snapshot> sn
     previous.process_snapshot = snapshot;
     previous.processes = machine->processes;
     previous.processes_time_ns = machine->processes_time_ns;
-    previous.is_partial = machine->is_partial;
+    previous.is_process_list_partial = machine->is_process_list_partial;
     previous.partial_reason = machine->partial_reason;
   } else {
     machine->process_snapshot = previous.process_snapshot;
     machine->processes = previous.processes;
     machine->processes_time_ns = previous.processes_time_ns;
-    machine->is_partial = previous.is_partial;
+    machine->is_process_list_partial = previous.is_process_list_partial;
     machine->partial_reason = previous.partial_reason;
   }
   machine->lacks_gpus = lacks_devices(*snapshot);
   if (const auto reason = explain_search_failure(*snapshot)) {
-    machine->search_failed = machine->is_partial = true;
+    machine->search_failed = machine->is_process_list_partial = true;
     machine->partial_reason = *reason;
   }
   machine->snapshot = std::move(snapshot);
@@ -383,7 +383,7 @@ Reader::Reader(const Session& session, const ReaderSettings& settings,
                std::function<void()> on_reading)
     : state_(std::make_unique<WorkerState>(session, settings, std::move(on_reading))) {
   state_->sampler.start();
-  state_->thread = start_thread([to = state_.get()] { to->run(); });
+  state_->thread = start_thread([state = state_.get()] { state->run(); });
 }
 
 Reader::~Reader() {

@@ -64,8 +64,8 @@ struct MachineReading {
   // Shared with the previous reading if this one did not read processes. Never null.
   std::shared_ptr<const ProcessReadings> processes;
   std::uint64_t processes_time_ns = 0;
-  bool has_processes = false;  // read in this reading
-  bool is_partial = false;     // some processes are not known
+  bool has_new_processes = false;  // read in this reading
+  bool is_process_list_partial = false;     // some processes are not known
   std::string partial_reason;
   std::string missing_cpu_reason;
   std::optional<hypomnesis::system_memory> host;

@@ -96,10 +96,10 @@ std::string format_counts(const State& state) {
   const auto count = state.machine->search_failed ? "?"
                      : state.machine->lacks_gpus  ? fmt::format(">={}", gpus)
                                                   : fmt::to_string(gpus);
-  const bool is_none_known = state.machine->is_partial && total == 0;
+  const bool is_none_known = state.machine->is_process_list_partial && total == 0;
   auto text = fmt::format("{} GPU{}  {}", count, gpus == 1 ? "" : "s",
                           is_none_known               ? "?"
-                          : state.machine->is_partial ? fmt::format(">={}", shown_processes)
+                          : state.machine->is_process_list_partial ? fmt::format(">={}", shown_processes)
                                                       : fmt::to_string(shown_processes));
   if (state.list.hidden_count > 0) text += fmt::format(" of {}", total);
   return text + (total == 1 ? " process" : " processes");

@@ -40,7 +40,7 @@ void State::update(std::shared_ptr<const MachineReading> reading) {
 
 void State::rebuild_list() {
   if (!machine) return;
-  list = make_list(*machine->processes, choice, machine->is_partial);
+  list = make_list(*machine->processes, choice, machine->is_process_list_partial);
   if (selected_identity) {
     const auto it =
         std::find_if(list.lines.begin(), list.lines.end(), [this](const ListLine& line) {

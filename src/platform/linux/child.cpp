@@ -41,7 +41,7 @@ class SupervisedChild {
   WaitResult wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
   void release() noexcept;  // the group survives; otherwise the destructor kills it
 
-  static void collect() noexcept;  // reaps what earlier calls could not wait for
+  static void reap() noexcept;  // reaps what earlier calls could not wait for
 
  private:
   void finish(uint32_t order) noexcept;
@@ -53,16 +53,16 @@ constexpr size_t stack_size = size_t{64} << 10;
 
 constinit std::atomic<SupervisorState*> unfinished{nullptr};
 
-size_t guarded_stack() noexcept {
+size_t guarded_stack_size() noexcept {
   return stack_size + page_size();
 }
 
 size_t region_size() noexcept {
-  return page_size() + 2 * guarded_stack();
+  return page_size() + 2 * guarded_stack_size();
 }
 
 char* stack_top(SupervisorState& state, size_t index) {
-  return reinterpret_cast<char*>(&state) + page_size() + (index + 1) * guarded_stack();
+  return reinterpret_cast<char*>(&state) + page_size() + (index + 1) * guarded_stack_size();
 }
 
 SupervisorState* map_state() noexcept {
@@ -71,7 +71,7 @@ SupervisorState* map_state() noexcept {
   if (region == MAP_FAILED) return nullptr;
   SupervisorState* state = new (region) SupervisorState;
   for (size_t index = 0; index < 2; ++index) {
-    mprotect(stack_top(*state, index) - guarded_stack(), page_size(), PROT_NONE);
+    mprotect(stack_top(*state, index) - guarded_stack_size(), page_size(), PROT_NONE);
   }
   state->program_stack = stack_top(*state, 1);
   return state;
@@ -79,7 +79,7 @@ SupervisorState* map_state() noexcept {
 
 // Limit of descriptor numbers to close where close_range is missing (before Linux 5.9). With an
 // unlimited RLIMIT_NOFILE, closing every possible number would take minutes.
-int descriptor_limit() noexcept {
+int find_descriptor_limit() noexcept {
   if (syscall(SYS_close_range, ~0U, ~0U, 0) == 0) return 0;
   constexpr int margin = 64;  // for descriptors that other threads open in the meantime
   int highest = 1024;
@@ -138,7 +138,7 @@ int create_supervisor(SupervisorState& state) noexcept {
   return errno;
 }
 
-StartResult await_start(SupervisorState& state) noexcept {
+StartResult start_supervisor(SupervisorState& state) noexcept {
   const int error = create_supervisor(state);
   if (error == EINVAL || error == ENOSYS || error == EPERM) return {StartState::unavailable, 0};
   if (error != 0) return {StartState::failed, error};
@@ -158,13 +158,13 @@ StartResult SupervisedChild::start(const Launch& launch) noexcept {
   state_ = map_state();
   if (state_ == nullptr) return {StartState::failed, errno};
   state_->launch = launch;
-  state_->descriptor_limit = descriptor_limit();
+  state_->descriptor_limit = find_descriptor_limit();
   // The supervisor inherits the mask: none of the host's handlers may run there.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const StartResult result = await_start(*state_);
+  const StartResult result = start_supervisor(*state_);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
@@ -200,7 +200,7 @@ void SupervisedChild::finish(uint32_t order) noexcept {
   add_unfinished(state);
 }
 
-void SupervisedChild::collect() noexcept {
+void SupervisedChild::reap() noexcept {
   SupervisorState* state = unfinished.exchange(nullptr, std::memory_order_acquire);
   while (state != nullptr) {
     SupervisorState* next = state->next;
@@ -234,9 +234,9 @@ Outcome run_child(const Launch& launch, Channel& channel, const Command& command
   return run_child_as<EitherChild>(launch, channel, command);
 }
 
-void collect_children() noexcept {
-  SupervisedChild::collect();
-  SpawnedChild::collect();
+void reap_children() noexcept {
+  SupervisedChild::reap();
+  SpawnedChild::reap();
 }
 
 short spawn_closing_flag() noexcept {

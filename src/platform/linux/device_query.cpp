@@ -70,7 +70,7 @@ uint64_t pointer_bits(void* memory) noexcept {
 
 // Makes one pass; returns the needed length for an empty `answer`.
 ErrnoOr<size_t> run_pass(int node, DeviceQuery query, std::span<std::byte> answer) noexcept {
-  if (query.language == QueryLanguage::xe) {
+  if (query.driver == QueryDriver::xe) {
     XeDeviceQuery request;
     request.query = query.number;
     request.size = static_cast<uint32_t>(answer.size());

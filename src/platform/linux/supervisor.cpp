@@ -99,12 +99,12 @@ HMN_UNINSTRUMENTED void record_exit(SupervisorState& state) {
   enter_phase(state, phase_exited);
 }
 
-HMN_UNINSTRUMENTED uint32_t await_order(SupervisorState& state, int signals) {
+HMN_UNINSTRUMENTED uint32_t await_order(SupervisorState& state, int signal_descriptor) {
   for (;;) {
     const uint32_t order = state.order.load(std::memory_order_acquire);
     if (order != order_none) return order;
     signalfd_siginfo info;
-    syscall(SYS_read, signals, &info, sizeof info);
+    syscall(SYS_read, signal_descriptor, &info, sizeof info);
     if (info.ssi_signo == SIGCHLD) record_exit(state);
   }
 }
@@ -121,7 +121,7 @@ HMN_UNINSTRUMENTED void create_program(SupervisorState& state) {
 }
 
 // Opens a descriptor that the two awaited signals make readable.
-HMN_UNINSTRUMENTED int open_signals(SupervisorState& state) {
+HMN_UNINSTRUMENTED int open_signal_descriptor(SupervisorState& state) {
   const uint64_t mask = (uint64_t{1} << (SIGCHLD - 1)) | (uint64_t{1} << (order_signal - 1));
   const long descriptor = syscall(SYS_signalfd4, -1, &mask, sizeof mask, 0);
   if (descriptor < 0) state.error = errno;
@@ -158,16 +158,16 @@ HMN_UNINSTRUMENTED int supervise(void* argument) {
   syscall(SYS_prctl, PR_SET_NAME, "hmn-supervisor", 0, 0, 0);
   reset_dispositions();
   syscall(SYS_chdir, "/");
-  const int signals = open_signals(state);
-  if (signals >= 0) create_program(state);
+  const int signal_descriptor = open_signal_descriptor(state);
+  if (signal_descriptor >= 0) create_program(state);
   if (state.error != 0) {
     if (state.program > 0) syscall(SYS_wait4, state.program, nullptr, 0, nullptr);
     enter_phase(state, phase_failed);
     return 0;
   }
-  close_all_but(state, static_cast<unsigned>(signals));
+  close_all_but(state, static_cast<unsigned>(signal_descriptor));
   enter_phase(state, phase_running);
-  if (await_order(state, signals) == order_kill_all) {
+  if (await_order(state, signal_descriptor) == order_kill_all) {
     syscall(SYS_kill, -state.program, SIGKILL);
     syscall(SYS_kill, state.program, SIGKILL);
   }

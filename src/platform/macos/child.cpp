@@ -36,8 +36,8 @@ Outcome run_child(const Launch& launch, Channel& channel, const Command& command
   return run_child_as<SpawnedChild>(launch, channel, command);
 }
 
-void collect_children() noexcept {
-  SpawnedChild::collect();
+void reap_children() noexcept {
+  SpawnedChild::reap();
 }
 
 // The kernel closes every descriptor that no file action names.

@@ -43,9 +43,9 @@ ErrnoOr<bool> read_until(int descriptor, std::string& out, size_t cap) {
 }
 
 // Path of an entry of a folder for which a SystemOverride answers.
-class PathBelow {
+class EntryPath {
  public:
-  PathBelow(const std::string& folder, const char* name) noexcept {
+  EntryPath(const std::string& folder, const char* name) noexcept {
     const size_t length = std::strlen(name);
     const bool fits = folder.size() + length + 2 <= sizeof bytes_;
     bytes_[0] = '\0';
@@ -176,17 +176,17 @@ int for_each_entry(const char* path, EntryVisitor visit) {
 ErrnoOr<Directory> Directory::open(const char* path) noexcept {
   if (SystemOverride* const active = SystemOverride::active()) {
     const int error = active->open_directory(path);
-    return error == 0 ? make_recorded(path) : ErrnoOr<Directory>{{}, error};
+    return error == 0 ? make_from_path(path) : ErrnoOr<Directory>{{}, error};
   }
   const int descriptor = open_base(path);
   if (descriptor < 0) return {{}, errno};
   return {Directory(descriptor), 0};
 }
 
-ErrnoOr<Directory> Directory::make_recorded(const char* path) noexcept {
+ErrnoOr<Directory> Directory::make_from_path(const char* path) noexcept {
   Directory directory;
   try {
-    directory.recorded_path_ = std::make_unique<const std::string>(path);
+    directory.path_ = std::make_unique<const std::string>(path);
   } catch (const std::bad_alloc&) {
     return {{}, ENOMEM};
   }
@@ -195,12 +195,12 @@ ErrnoOr<Directory> Directory::make_recorded(const char* path) noexcept {
 
 Directory::Directory(Directory&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
-      recorded_path_(std::move(other.recorded_path_)) {}
+      path_(std::move(other.path_)) {}
 
 Directory& Directory::operator=(Directory&& other) noexcept {
   Directory before(std::move(other));
   std::swap(descriptor_, before.descriptor_);
-  std::swap(recorded_path_, before.recorded_path_);
+  std::swap(path_, before.path_);
   return *this;
 }
 
@@ -209,35 +209,35 @@ Directory::~Directory() {
 }
 
 ErrnoOr<size_t> Directory::read_small(const char* name, std::span<char> buffer) const noexcept {
-  if (recorded_path_) return platform::read_small(PathBelow(*recorded_path_, name).c_str(), buffer);
+  if (path_) return platform::read_small(EntryPath(*path_, name).c_str(), buffer);
   return read_small_at(descriptor_, name, buffer);
 }
 
 ErrnoOr<size_t> Directory::read_link(const char* name, std::span<char> buffer) const noexcept {
-  if (recorded_path_) return platform::read_link(PathBelow(*recorded_path_, name).c_str(), buffer);
+  if (path_) return platform::read_link(EntryPath(*path_, name).c_str(), buffer);
   return read_link_at(descriptor_, name, buffer);
 }
 
 ErrnoOr<FileStatus> Directory::read_status(const char* name) const noexcept {
-  if (recorded_path_) return platform::read_status(PathBelow(*recorded_path_, name).c_str());
+  if (path_) return platform::read_status(EntryPath(*path_, name).c_str());
   return read_status_at(descriptor_, name);
 }
 
 int Directory::for_each_entry(const char* name, EntryVisitor visit) const {
-  if (recorded_path_)
-    return platform::for_each_entry(PathBelow(*recorded_path_, name).c_str(), visit);
+  if (path_)
+    return platform::for_each_entry(EntryPath(*path_, name).c_str(), visit);
   return for_each_entry_at(descriptor_, name, visit);
 }
 
 ErrnoOr<Directory> Directory::open_folder(const char* name) const noexcept {
-  if (recorded_path_) return make_recorded(PathBelow(*recorded_path_, name).c_str());
+  if (path_) return make_from_path(EntryPath(*path_, name).c_str());
   const int descriptor = openat(descriptor_, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return {{}, errno};
   return {Directory(descriptor), 0};
 }
 
 int Directory::for_each_entry(EntryVisitor visit) const {
-  if (recorded_path_) return platform::for_each_entry(recorded_path_->c_str(), visit);
+  if (path_) return platform::for_each_entry(path_->c_str(), visit);
   return list_entries(descriptor_, visit);
 }
 

@@ -128,7 +128,7 @@ std::vector<char*> make_arguments(const Command& command) {
 
 Outcome run_program(const Command& command) {
   const NoCancel no_cancel;
-  collect_children();
+  reap_children();
   if (!is_well_formed(command)) return make_outcome(Kind::not_runnable, EINVAL);
   if (monotonic_ns() >= command.deadline_ns) return make_outcome(Kind::timed_out, 0);
   Channel channel;
@@ -195,7 +195,7 @@ SpawnedChild::~SpawnedChild() {
   add_unfinished(child_);
 }
 
-void SpawnedChild::collect() noexcept {
+void SpawnedChild::reap() noexcept {
   for (std::atomic<pid_t>& slot : unfinished) {
     const pid_t child = slot.exchange(0);
     if (child != 0 && !has_ended(child)) add_unfinished(child);
@@ -210,8 +210,8 @@ Outcome make_outcome(Outcome::Kind kind, int error) {
 }
 
 Outcome make_start_failure(const Command& command, int error) {
-  const bool absent = error == ENOTDIR || (error == ENOENT && !exists(command.path.c_str()));
-  return make_outcome(absent ? Kind::not_found : Kind::not_runnable, error);
+  const bool is_absent = error == ENOTDIR || (error == ENOENT && !exists(command.path.c_str()));
+  return make_outcome(is_absent ? Kind::not_found : Kind::not_runnable, error);
 }
 
 namespace {

@@ -106,7 +106,7 @@ Outcome run_child_as(const Launch& launch, Channel& channel, const Command& comm
 // Runs a program by the kind of child that the system supports.
 Outcome run_child(const Launch& launch, Channel& channel, const Command& command);
 // Reaps children that earlier calls could not wait for.
-void collect_children() noexcept;
+void reap_children() noexcept;
 
 // Direct child, for systems without a supervisor and for kernels and emulators that refuse one: the
 // host can reap it, which leaves its exit status unknown.
@@ -121,7 +121,7 @@ class SpawnedChild {
   WaitResult wait(uint64_t deadline_ns, ExitStatus& status) noexcept;
   void release() noexcept { child_ = 0; }
 
-  static void collect() noexcept;
+  static void reap() noexcept;
 
  private:
   pid_t child_ = 0;

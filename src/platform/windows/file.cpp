@@ -165,9 +165,9 @@ class FolderSearch {
   HANDLE handle_;
 };
 
-class PathBelow {
+class EntryPath {
  public:
-  PathBelow(const std::string& folder, const char* name) noexcept {
+  EntryPath(const std::string& folder, const char* name) noexcept {
     const size_t length = std::strlen(name);
     bytes_[0] = '\0';
     if (folder.size() + length + 2 > bytes_.size()) return;
@@ -234,17 +234,17 @@ int for_each_entry(const char* path, EntryVisitor visit) {
 ErrnoOr<Directory> Directory::open(const char* path) noexcept {
   if (SystemOverride* const active = SystemOverride::active()) {
     const int error = active->open_directory(path);
-    return error == 0 ? make_recorded(path) : ErrnoOr<Directory>{{}, error};
+    return error == 0 ? make_from_path(path) : ErrnoOr<Directory>{{}, error};
   }
   const ErrnoOr<FileStatus> status = platform::read_status(path);
   if (!status) return {{}, status.error};
-  return status.value.is_directory ? make_recorded(path) : ErrnoOr<Directory>{{}, ENOTDIR};
+  return status.value.is_directory ? make_from_path(path) : ErrnoOr<Directory>{{}, ENOTDIR};
 }
 
-ErrnoOr<Directory> Directory::make_recorded(const char* path) noexcept {
+ErrnoOr<Directory> Directory::make_from_path(const char* path) noexcept {
   Directory directory;
   try {
-    directory.recorded_path_ = std::make_unique<const std::string>(path);
+    directory.path_ = std::make_unique<const std::string>(path);
   } catch (const std::bad_alloc&) {
     return {{}, ENOMEM};
   }
@@ -252,37 +252,37 @@ ErrnoOr<Directory> Directory::make_recorded(const char* path) noexcept {
 }
 
 Directory::Directory(Directory&& other) noexcept
-    : recorded_path_(std::move(other.recorded_path_)) {}
+    : path_(std::move(other.path_)) {}
 
 Directory& Directory::operator=(Directory&& other) noexcept {
-  recorded_path_ = std::move(other.recorded_path_);
+  path_ = std::move(other.path_);
   return *this;
 }
 
 Directory::~Directory() = default;
 
 ErrnoOr<size_t> Directory::read_small(const char* name, std::span<char> buffer) const noexcept {
-  return platform::read_small(PathBelow(*recorded_path_, name).c_str(), buffer);
+  return platform::read_small(EntryPath(*path_, name).c_str(), buffer);
 }
 
 ErrnoOr<size_t> Directory::read_link(const char* name, std::span<char> buffer) const noexcept {
-  return platform::read_link(PathBelow(*recorded_path_, name).c_str(), buffer);
+  return platform::read_link(EntryPath(*path_, name).c_str(), buffer);
 }
 
 ErrnoOr<FileStatus> Directory::read_status(const char* name) const noexcept {
-  return platform::read_status(PathBelow(*recorded_path_, name).c_str());
+  return platform::read_status(EntryPath(*path_, name).c_str());
 }
 
 int Directory::for_each_entry(const char* name, EntryVisitor visit) const {
-  return platform::for_each_entry(PathBelow(*recorded_path_, name).c_str(), visit);
+  return platform::for_each_entry(EntryPath(*path_, name).c_str(), visit);
 }
 
 ErrnoOr<Directory> Directory::open_folder(const char* name) const noexcept {
-  return Directory::open(PathBelow(*recorded_path_, name).c_str());
+  return Directory::open(EntryPath(*path_, name).c_str());
 }
 
 int Directory::for_each_entry(EntryVisitor visit) const {
-  return platform::for_each_entry(recorded_path_->c_str(), visit);
+  return platform::for_each_entry(path_->c_str(), visit);
 }
 
 }  // namespace hmn::platform

@@ -47,7 +47,7 @@ std::wstring make_pipe_name() {
 }
 
 // Always less than INFINITE.
-DWORD wait_milliseconds(uint64_t deadline_ns) noexcept {
+DWORD compute_wait_milliseconds(uint64_t deadline_ns) noexcept {
   constexpr uint64_t max_wait = 60'000;
   const uint64_t now = monotonic_ns();
   const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
@@ -58,7 +58,7 @@ DWORD wait_milliseconds(uint64_t deadline_ns) noexcept {
 // name earlier, or connects between the two calls, one of them fails.
 int OutputPipe::open() {
   const std::wstring name = make_pipe_name();
-  constexpr DWORD buffer = 65536;
+  constexpr DWORD buffer_size = 65536;
   read_event_ = Handle(CreateEventW(nullptr, TRUE, FALSE, nullptr));
   if (!read_event_) return last_errno();
   read_end_ = Handle(CreateNamedPipeW(
@@ -91,7 +91,7 @@ ErrnoOr<size_t> OutputPipe::read(std::span<char> buffer, const Command& command)
       GetLastError() != ERROR_IO_PENDING) {
     return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};
   }
-  while (WaitForSingleObject(read_event_.get(), wait_milliseconds(slice())) != WAIT_OBJECT_0) {
+  while (WaitForSingleObject(read_event_.get(), compute_wait_milliseconds(slice())) != WAIT_OBJECT_0) {
     if (should_stop()) break;
   }
   if (error != 0) CancelIoEx(read_end_.get(), &pending);
@@ -126,9 +126,9 @@ constexpr size_t max_line_size = 32767;  // CreateProcessW
 constexpr UINT kill_exit_code = 1;
 
 // The handles that a child may inherit.
-class Attributes {
+class InheritedHandles {
  public:
-  explicit Attributes(std::span<HANDLE> handles) {
+  explicit InheritedHandles(std::span<HANDLE> handles) {
     SIZE_T size = 0;
     InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
     buffer_ = std::make_unique<std::byte[]>(size);
@@ -138,8 +138,8 @@ class Attributes {
     is_set_ = UpdateProcThreadAttribute(list_, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles.data(),
                                         handles.size_bytes(), nullptr, nullptr) != 0;
   }
-  Attributes(const Attributes&) = delete;
-  ~Attributes() {
+  InheritedHandles(const InheritedHandles&) = delete;
+  ~InheritedHandles() {
     if (list_ != nullptr) DeleteProcThreadAttributeList(list_);
   }
   [[nodiscard]] LPPROC_THREAD_ATTRIBUTE_LIST get() const noexcept {
@@ -176,7 +176,7 @@ unsigned long ContainedChild::start(const Command& command, HANDLE input, HANDLE
   const std::wstring folder = system_folder();
 
   std::array<HANDLE, 2> handles{input, output};  // each once: errors is one of them
-  const Attributes attributes(handles);
+  const InheritedHandles attributes(handles);
   if (attributes.get() == nullptr) return GetLastError();
   STARTUPINFOEXW startup{};
   startup.StartupInfo.cb = sizeof startup;
@@ -202,7 +202,7 @@ unsigned long ContainedChild::start(const Command& command, HANDLE input, HANDLE
 }
 
 bool ContainedChild::wait(uint64_t deadline_ns) noexcept {
-  while (WaitForSingleObject(process_.get(), wait_milliseconds(deadline_ns)) != WAIT_OBJECT_0) {
+  while (WaitForSingleObject(process_.get(), compute_wait_milliseconds(deadline_ns)) != WAIT_OBJECT_0) {
     if (monotonic_ns() >= deadline_ns) return false;
   }
   return true;

@@ -267,11 +267,11 @@ TEST_CASE("the numbers of cards and processes are limited") {
   for (int i = 1; i < 300; ++i) {
     many += ", \"card" + std::to_string(i) + "\": {\"GPU use (%)\": \"1\"}";
   }
-  CHECK(parse(rocm_smi, many + "}").cards.size() == most_cards);
+  CHECK(parse(rocm_smi, many + "}").cards.size() == max_cards);
   std::string rows = "{\"card0\": {}, \"system\": {\"a\": \"b\"";
   for (int i = 1; i < 5000; ++i) rows += ", \"PID" + std::to_string(i) + "\": \"x, 1, 4096, 0, 0\"";
   const Answer answer = parse(rocm_smi, rows + "}}");
-  CHECK(answer.processes.size() == most_processes);
+  CHECK(answer.processes.size() == max_processes);
   CHECK(answer.is_truncated);
   CHECK(parse(amd_smi, std::string(1 << 20, '[')).cards.empty());
 }

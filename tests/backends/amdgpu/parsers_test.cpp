@@ -28,13 +28,13 @@ void write_number(std::string& table, std::size_t offset, std::uint64_t value, s
 TEST_CASE("clock levels yield the current and the highest frequency") {
   const ClockLevels levels = parse_clock_levels("0: 300Mhz \n1: 900Mhz *\n2: 1366Mhz \n");
   CHECK(levels.current_mhz == 900u);
-  CHECK(levels.highest_mhz == 1366u);
+  CHECK(levels.max_mhz == 1366u);
   const ClockLevels deep = parse_clock_levels("S: 19Mhz *\n0: 615Mhz\n1: 800Mhz");
   CHECK(deep.current_mhz == 19u);
-  CHECK(deep.highest_mhz == 800u);
+  CHECK(deep.max_mhz == 800u);
   const ClockLevels none = parse_clock_levels("0: 300Mhz \n1: 900Mhz \n");
   CHECK_FALSE(none.current_mhz);
-  CHECK(none.highest_mhz == 900u);
+  CHECK(none.max_mhz == 900u);
   CHECK_FALSE(none.is_ambiguous);
   const ClockLevels two = parse_clock_levels("0: 300Mhz *\n1: 900Mhz *\n");
   CHECK_FALSE(two.current_mhz);
@@ -42,8 +42,8 @@ TEST_CASE("clock levels yield the current and the highest frequency") {
   // The driver marks each level that has the current frequency.
   CHECK(parse_clock_levels("0: 800Mhz *\n1: 800Mhz *\n2: 900Mhz\n").current_mhz == 800u);
   CHECK_FALSE(parse_clock_levels("0: 0Mhz *\n1: 0Mhz *\n").current_mhz);
-  CHECK_FALSE(parse_clock_levels("0: 0Mhz *\n1: 0Mhz *\n").highest_mhz);
-  CHECK(parse_clock_levels(std::string_view("0: 300Mhz *\n\0\0\0: 9Mhz", 22)).highest_mhz == 300u);
+  CHECK_FALSE(parse_clock_levels("0: 0Mhz *\n1: 0Mhz *\n").max_mhz);
+  CHECK(parse_clock_levels(std::string_view("0: 300Mhz *\n\0\0\0: 9Mhz", 22)).max_mhz == 300u);
 }
 
 TEST_CASE("lines without a frequency are not clock levels") {
@@ -52,7 +52,7 @@ TEST_CASE("lines without a frequency are not clock levels") {
         "0: 999999999999Mhz *\n", "OD_SCLK:\n", "0: 300 Mhz *\n", "0: 300Mhz ?\n"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_clock_levels(text).current_mhz);
-    CHECK_FALSE(parse_clock_levels(text).highest_mhz);
+    CHECK_FALSE(parse_clock_levels(text).max_mhz);
   }
 }
 

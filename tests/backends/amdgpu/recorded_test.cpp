@@ -176,7 +176,7 @@ TEST_CASE("recorded clock levels yield the values of their index") {
   const Entry entry = recorded::find_one("amdgpu-sysfs/asr-rx580-pp_dpm_sclk.txt");
   const auto levels = amdgpu::parse_clock_levels(entry.text());
   CHECK(levels.current_mhz == entry.number("current_mhz"));
-  CHECK(levels.highest_mhz == entry.expected.at("levels").back().get<std::uint32_t>());
+  CHECK(levels.max_mhz == entry.expected.at("levels").back().get<std::uint32_t>());
   const Entry voltage_table =
       recorded::find_one("amdgpu-sysfs/asr-internal-7840u-pp_od_clk_voltage.txt");
   CHECK_FALSE(amdgpu::parse_clock_levels(voltage_table.text()).current_mhz);

@@ -118,15 +118,15 @@ TEST_CASE("files of a sensor chip are recognized by name and label") {
 TEST_CASE("throttle reasons are recognized by name") {
   for (const char* reason : {"thermal", "soc_thermal", "mem_thermal", "vr_thermal", "vr_thermalert",
                              "soc_avg_thermal", "ratl"}) {
-    CHECK(throttle_bit(reason) == throttle::thermal);
+    CHECK(convert_throttle_reason(reason) == throttle::thermal);
   }
   for (const char* reason : {"pl1", "pl2", "pl4", "vr_tdc", "iccmax", "fastvmode", "psys_pl1",
                              "psys_pl2", "psys_crit"}) {
-    CHECK(throttle_bit(reason) == throttle::power);
+    CHECK(convert_throttle_reason(reason) == throttle::power);
   }
-  CHECK(throttle_bit("prochot") == throttle::hardware);
-  CHECK(throttle_bit("p0_freq") == throttle::other);
-  CHECK(throttle_bit("") == throttle::other);
+  CHECK(convert_throttle_reason("prochot") == throttle::hardware);
+  CHECK(convert_throttle_reason("p0_freq") == throttle::other);
+  CHECK(convert_throttle_reason("") == throttle::other);
 }
 
 TEST_CASE("the link of a card behind its own switch is that of the switch") {

@@ -135,18 +135,18 @@ TEST_CASE("a memory temperature is read as a signed value, and 0 is dropped") {
 }
 
 TEST_CASE("throttle reasons are translated bit by bit, from both versions of the call") {
-  CHECK(hmn::nvidia::throttle_bits(0) == 0);
-  CHECK(hmn::nvidia::throttle_bits(0x1) == throttle::idle);
-  CHECK(hmn::nvidia::throttle_bits(0x2) == throttle::setting);
-  CHECK(hmn::nvidia::throttle_bits(0x4) == throttle::power);
-  CHECK(hmn::nvidia::throttle_bits(0x8) == throttle::hardware);
-  CHECK(hmn::nvidia::throttle_bits(0x20) == throttle::thermal);
-  CHECK(hmn::nvidia::throttle_bits(0x40) == (throttle::thermal | throttle::hardware));
-  CHECK(hmn::nvidia::throttle_bits(0x80) == (throttle::power | throttle::hardware));
-  CHECK(hmn::nvidia::throttle_bits(0x200) == throttle::other);
-  CHECK(hmn::nvidia::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
-  CHECK_FALSE(hmn::nvidia::throttle_bits(0x1ff));
-  CHECK_FALSE(hmn::nvidia::throttle_bits(0xffffffff));
+  CHECK(hmn::nvidia::convert_throttle(0) == 0);
+  CHECK(hmn::nvidia::convert_throttle(0x1) == throttle::idle);
+  CHECK(hmn::nvidia::convert_throttle(0x2) == throttle::setting);
+  CHECK(hmn::nvidia::convert_throttle(0x4) == throttle::power);
+  CHECK(hmn::nvidia::convert_throttle(0x8) == throttle::hardware);
+  CHECK(hmn::nvidia::convert_throttle(0x20) == throttle::thermal);
+  CHECK(hmn::nvidia::convert_throttle(0x40) == (throttle::thermal | throttle::hardware));
+  CHECK(hmn::nvidia::convert_throttle(0x80) == (throttle::power | throttle::hardware));
+  CHECK(hmn::nvidia::convert_throttle(0x200) == throttle::other);
+  CHECK(hmn::nvidia::convert_throttle(0x8000000000000001) == (throttle::idle | throttle::other));
+  CHECK_FALSE(hmn::nvidia::convert_throttle(0x1ff));
+  CHECK_FALSE(hmn::nvidia::convert_throttle(0xffffffff));
   Machine old(one_gpu(every_value),
               std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
   CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);

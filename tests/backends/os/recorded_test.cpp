@@ -134,7 +134,7 @@ TEST_CASE("recorded memberships yield the path of their index") {
     CAPTURE(entry.file);
     const std::string text = entry.text();
     const auto membership = parse_cgroup_membership(text);
-    CHECK(membership.hierarchy == (is_v1 ? Version::v1 : Version::v2));
+    CHECK(membership.version == (is_v1 ? Version::v1 : Version::v2));
     CHECK(membership.path == entry.expected.at(is_v1 ? "memory_path" : "path").get<std::string>());
   }
 }

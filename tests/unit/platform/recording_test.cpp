@@ -169,7 +169,7 @@ TEST_CASE("recording: mounted folders answer where nothing was recorded") {
 TEST_CASE("recording: a driver's answers are recorded and replayed") {
   const test::ScratchFolder files;
   const std::string plain = files.write("node", "");
-  const DeviceQuery question{QueryLanguage::xe, 1};
+  const DeviceQuery question{QueryDriver::xe, 1};
   std::array<std::byte, 8> buffer{};
   Recording recorder(Mode::record);
   {
@@ -187,7 +187,7 @@ TEST_CASE("recording: a driver's answers are recorded and replayed") {
   CHECK(query_device("/dev/dri/renderD128", question, buffer).value == 8);
   CHECK(buffer[7] == std::byte{'8'});
   CHECK(query_device("/dev/dri/renderD129", question, buffer).error == ENOBUFS);
-  CHECK(query_device("/dev/dri/renderD128", {QueryLanguage::i915, 1}, buffer).error == ENOENT);
+  CHECK(query_device("/dev/dri/renderD128", {QueryDriver::i915, 1}, buffer).error == ENOENT);
 }
 
 TEST_CASE("recording: other threads query the real system") {

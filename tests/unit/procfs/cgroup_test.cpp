@@ -10,16 +10,16 @@ using Version = CgroupMembership::Version;
 
 TEST_CASE("cgroup v2: the membership is the path of the 0:: line") {
   const auto membership = parse_cgroup_membership("0::/user.slice/a b.scope\n");
-  CHECK(membership.hierarchy == Version::v2);
+  CHECK(membership.version == Version::v2);
   CHECK(membership.path == "/user.slice/a b.scope");
 }
 
 TEST_CASE("cgroup: on a hybrid machine the hierarchy with the memory controller counts") {
   const auto v1 = parse_cgroup_membership("0::/v2\n5:cpu,cpuacct:/cpu\n4:memory,hugetlb:/v1\n");
-  CHECK(v1.hierarchy == Version::v1);
+  CHECK(v1.version == Version::v1);
   CHECK(v1.path == "/v1");
   const auto v2 = parse_cgroup_membership("2:freezer:/x\n1:name=memory:/y\n0::/v2\n");
-  CHECK(v2.hierarchy == Version::v2);
+  CHECK(v2.version == Version::v2);
   CHECK(v2.path == "/v2");
 }
 
@@ -31,7 +31,7 @@ TEST_CASE("cgroup: a path may contain colons, and a line without a line end coun
 TEST_CASE("cgroup: invalid text gives no membership") {
   for (const char* text : {"", "\n", "0::", "0::relative\n", "x::/a\n", "1:cpu:/a\n", "::/\n"}) {
     CAPTURE(text);
-    CHECK(parse_cgroup_membership(text).hierarchy == Version::none);
+    CHECK(parse_cgroup_membership(text).version == Version::none);
   }
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("cgroup: usage and the hierarchical limit are read") {
 
 TEST_CASE("cgroup: reclaimable cache is file cache that is neither mapped nor dirty") {
   const auto free_cache = [](const char* text) {
-    return parse_cgroup_free_cache(text, Version::v2);
+    return parse_cgroup_reclaimable_cache(text, Version::v2);
   };
   const std::string lists = "anon 9\nfile 9000\nshmem 5000\ninactive_file 1000\nactive_file 500\n";
   CHECK(free_cache(lists.c_str()) == 1500);
@@ -102,15 +102,15 @@ TEST_CASE("cgroup v1: cache includes that of the groups below") {
   const char* const text =
       "inactive_file 1\nactive_file 2\nmapped_file 3\ntotal_inactive_file 1000\n"
       "total_active_file 500\ntotal_mapped_file 100\ntotal_dirty 20\ntotal_writeback 3\n";
-  CHECK(parse_cgroup_free_cache(text, Version::v1) == 1377);
-  CHECK(parse_cgroup_free_cache(text, Version::v2) == 3);
+  CHECK(parse_cgroup_reclaimable_cache(text, Version::v1) == 1377);
+  CHECK(parse_cgroup_reclaimable_cache(text, Version::v2) == 3);
 }
 
 TEST_CASE("cgroup: the line of v2 is found among those of v1") {
   CHECK(parse_v2_membership("0::/a/b\n").path == "/a/b");
   CHECK(parse_v2_membership("4:memory:/x\n1:name=systemd:/\n0::/\n").path == "/");
   CHECK(parse_v2_membership("4:memory:/x\n").path.empty());
-  CHECK(parse_v2_membership("").hierarchy == Version::none);
+  CHECK(parse_v2_membership("").version == Version::none);
 }
 
 TEST_CASE("cgroup: members are listed, with 0 for a process of another PID namespace") {

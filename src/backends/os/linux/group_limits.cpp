@@ -20,7 +20,7 @@ namespace {
 using procfs::CgroupLimit;
 using procfs::CgroupMembership;
 using procfs::locate_below_mount;
-using procfs::parse_cgroup_free_cache;
+using procfs::parse_cgroup_reclaimable_cache;
 using procfs::parse_cgroup_hierarchical_limit;
 using procfs::parse_cgroup_limit;
 using procfs::parse_cgroup_membership;
@@ -105,7 +105,7 @@ std::optional<Group> find_in_mounts(const std::string& proc_root,
   std::string_view rest = text;
   while (!rest.empty()) {
     const auto mount = parse_mount(scan::take_line(rest));
-    if (!mount || !(membership.hierarchy == Version::v1 ? mount->is_cgroup_v1_memory()
+    if (!mount || !(membership.version == Version::v1 ? mount->is_cgroup_v1_memory()
                                                         : mount->is_cgroup_v2()))
       continue;
     const std::string root = unescape_mount(mount->root);
@@ -124,7 +124,7 @@ std::optional<Group> find_group(const std::string& proc_root, const std::string&
   if (cgroup_root.empty()) return find_in_mounts(proc_root, membership);
   const auto subpath = locate_below_mount("/", membership.path);
   if (!subpath) return std::nullopt;
-  const char* const hierarchy_folder = membership.hierarchy == Version::v1 ? "/memory" : "/unified";
+  const char* const hierarchy_folder = membership.version == Version::v1 ? "/memory" : "/unified";
   auto group = make_group(cgroup_root + hierarchy_folder, *subpath);
   return group ? std::move(group) : make_group(cgroup_root, *subpath);
 }
@@ -166,7 +166,7 @@ MemoryLimit GroupLimits::find_limit() {
     levels_.clear();
     const CgroupMembership membership = parse_cgroup_membership(text);
     const bool is_malformed = membership.is_malformed || is_cut || !result;
-    if (membership.hierarchy == Version::none) return {{}, {}, {}, is_malformed};
+    if (membership.version == Version::none) return {{}, {}, {}, is_malformed};
     if (!open_levels(membership)) return {{}, {}, {}, true};
     is_malformed_ = is_malformed;
     cached_membership_ = text;
@@ -201,8 +201,8 @@ bool GroupLimits::open_levels(const procfs::CgroupMembership& membership) {
   if (cgroup_root_.empty()) static_cast<void>(mounts_.read(buffer));
   auto group = find_group(proc_root_, cgroup_root_, membership);
   if (!group) return false;
-  hierarchy_ = membership.hierarchy;
-  const bool is_v1 = membership.hierarchy == Version::v1;
+  hierarchy_ = membership.version;
+  const bool is_v1 = membership.version == Version::v1;
   do {
     reaches_root_ = is_topmost(*group, is_v1);
     if (reaches_root_) break;
@@ -254,7 +254,7 @@ GroupLimits::GroupUsage GroupLimits::read_usage(Level& level, MemoryLimit& resul
   GroupUsage usage{parse_cgroup_usage(read_text(level.usage, buffer, error))};
   if (error == 0 && usage.charged) {
     const std::uint64_t cache =
-        parse_cgroup_free_cache(read_text(level.stat, buffer, error), hierarchy_);
+        parse_cgroup_reclaimable_cache(read_text(level.stat, buffer, error), hierarchy_);
     usage.unreclaimable = *usage.charged - std::min(*usage.charged, cache);
   }
   if (error != ENOENT && (error != 0 || !usage.charged)) result.is_partial = true;
@@ -267,7 +267,7 @@ void find_own_groups(const std::string& proc_root, const std::string& cgroup_roo
   const ProcPath path(proc_root, "self", "cgroup");
   if (const auto result = platform::read_whole(path.c_str(), text, membership_cap); !result) return;
   const CgroupMembership membership = parse_v2_membership(text);
-  if (membership.hierarchy == Version::none) return;
+  if (membership.version == Version::none) return;
   auto group = find_group(proc_root, cgroup_root, membership);
   if (!group) return;
   do {

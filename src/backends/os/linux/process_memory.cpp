@@ -39,7 +39,7 @@ std::string_view describe_error(int error) {
     case ENFILE:
       return "the system has no file descriptor left";
     case ENOENT:
-      return "it is not there";
+      return "it does not exist";
     case ESRCH:
       return "the process has ended";
     default:
@@ -206,7 +206,7 @@ Failure make_file_failure(int error, const procfs::ProcPath& path) {
 }
 
 Failure make_malformed_failure(const procfs::ProcPath& path, const MessageText& problem) {
-  return fail(Status::backend, {path.c_str(), " makes no sense: ", problem.view()});
+  return fail(Status::backend, {path.c_str(), " cannot be parsed: ", problem.view()});
 }
 
 ProcessState read_process_state(std::string_view root, std::string_view process) {

@@ -207,7 +207,7 @@ Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory&
       store(field::peak_committed, counters.peak_private_usage, memory.peak_committed,
             "peak private bytes of a process are not reported by this system");
       store(field::private_set, counters.private_working_set, memory.private_set,
-            "the private working set of a process is not reported by this Windows, but by 10 22H2");
+            "the private working set of a process is reported only since Windows 10 22H2");
     }
   }
   if ((fields & field::virtual_size) != 0) {
@@ -222,8 +222,7 @@ Result<void> read_process_memory(HANDLE process, FieldSet fields, ProcessMemory&
   }
   first_failure.require(
       (fields & unsupported_fields) != 0, false,
-      "Windows counts of a process no swapped pages, no share of shared pages and no "
-      "footprint");
+      "Windows does not report the swapped pages, PSS or footprint of a process");
   if (present_fields == 0) return *first_failure.get();
   if (first_failure.get()) memory.notes |= note::partial;
   return {};

@@ -225,7 +225,7 @@ std::string find_link_folder(std::string_view device_folder) {
 
 // prochot: external signal. ratl: running average thermal limit. fastvmode: voltage regulator at
 // its current limit, briefly.
-std::uint32_t throttle_bit(std::string_view reason) noexcept {
+std::uint32_t convert_throttle_reason(std::string_view reason) noexcept {
   if (scan::contains_any(reason, "prochot")) return throttle::hardware;
   if (scan::contains_any(reason, "therm ratl")) return throttle::thermal;
   const bool is_power = scan::contains_any(reason, "pl1 pl2 pl4 tdc iccmax psys fastvmode");
@@ -246,7 +246,7 @@ platform::ErrnoOr<std::uint32_t> read_throttle(const Gt& gt) {
     const auto flag = sysfs::read_number(folder, name);
     // "reasons" of newer kernels is a list of words, not a number.
     if (!flag && flag.error != sysfs::no_number && flag.error != ENOENT) error = flag.error;
-    if (flag && flag.value != 0) bits |= throttle_bit(name.substr(files.throttle_prefix.size()));
+    if (flag && flag.value != 0) bits |= convert_throttle_reason(name.substr(files.throttle_prefix.size()));
     return true;
   });
   if (list_error != 0 || error != 0) return {0, list_error != 0 ? list_error : error};
@@ -274,10 +274,10 @@ bool looks_integrated(const drm::Card& card, std::string_view chip_name, int& er
 }
 
 CardState& IntelDriver::find_or_add_state(const drm::Card& card) {
-  const auto it = std::ranges::find(card_states_, card.number, &CardState::slot);
+  const auto it = std::ranges::find(card_states_, card.slot, &CardState::slot);
   if (it != card_states_.end() && it->form_error == 0) return *it;
   CardState& state = it != card_states_.end() ? *it : card_states_.emplace_back();
-  state.slot = card.number;
+  state.slot = card.slot;
   state.form_error = 0;
   state.is_integrated = looks_integrated(card, traits_.name, state.form_error);
   return state;
@@ -300,7 +300,7 @@ void IntelDriver::identify(drm::Visit& visit, Device& device) {
 drm::RegionRole IntelDriver::classify_region(const drm::Card& card,
                                              std::string_view region) const noexcept {
   for (const CardState& state : card_states_) {
-    if (state.slot == card.number && state.is_integrated) return drm::RegionRole::device;
+    if (state.slot == card.slot && state.is_integrated) return drm::RegionRole::device;
   }
   return region == "stolen" ? drm::RegionRole::device : drm::classify_region_by_name(region);
 }

@@ -78,7 +78,7 @@ class EnergyMeter {
 std::string find_link_folder(std::string_view device_folder);
 
 // Pure. Returns the throttle bit of a kernel reason, "pl1", "thermal".
-std::uint32_t throttle_bit(std::string_view reason) noexcept;
+std::uint32_t convert_throttle_reason(std::string_view reason) noexcept;
 
 // Current throttle reasons of one GT.
 platform::ErrnoOr<std::uint32_t> read_throttle(const Gt& gt);
@@ -109,7 +109,7 @@ class IntelDriver final : public drm::Driver {
   void identify(drm::Visit& visit, Device& device) override;
   Result<void> memory(drm::Visit& visit, PoolList& pools) override;
   Result<void> telemetry(drm::Visit& visit, FieldSet fields, hmn::Telemetry& telemetry) override;
-  void metrics(drm::Visit& visit, bool slow, std::vector<Metric>& metrics) override;
+  void metrics(drm::Visit& visit, bool include_slow, std::vector<Metric>& metrics) override;
 
   drm::RegionRole classify_region(const drm::Card& card,
                                   std::string_view region) const noexcept override;
@@ -126,7 +126,7 @@ class IntelDriver final : public drm::Driver {
   // Current regions, or cached ones if the kernel reports no more.
   Result<MemoryRegions> read_regions(drm::Visit& visit, CardState& state) const;
   [[nodiscard]] Result<MemoryRegions> query_regions(drm::Visit& visit) const;
-  Result<void> read_own_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
+  Result<void> read_dedicated_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
                                const MemoryRegions& sizes, PoolList& pools) const;
   Result<void> read_unified_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
                                    PoolList& pools) const;

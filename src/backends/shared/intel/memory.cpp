@@ -159,7 +159,7 @@ Failure IntelDriver::make_incomplete_failure(const Result<MemoryRegions>& region
               "to use is a lower bound");
 }
 
-Result<void> IntelDriver::read_own_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
+Result<void> IntelDriver::read_dedicated_memory(drm::Visit& visit, const Result<MemoryRegions>& regions,
                                           const MemoryRegions& sizes, PoolList& pools) const {
   Pool pool = make_pool(traits_.source, PoolKind::vram, sizes.device);
   pool.is_main = true;
@@ -217,7 +217,7 @@ Result<void> IntelDriver::memory(drm::Visit& visit, PoolList& pools) {
   const Result<MemoryRegions> regions =
       must_query ? read_regions(visit, state) : Result<MemoryRegions>(state.sizes);
   if (state.is_integrated) return read_unified_memory(visit, regions, pools);
-  return read_own_memory(visit, regions, regions ? *regions : state.sizes, pools);
+  return read_dedicated_memory(visit, regions, regions ? *regions : state.sizes, pools);
 }
 
 }  // namespace hmn::intel

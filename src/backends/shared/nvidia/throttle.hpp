@@ -12,7 +12,7 @@ namespace hmn::nvidia {
 
 // Returns the `throttle` bits for nvmlClocksEventReasons; a reason that is not known is `other`.
 // Returns none if all known reasons are set at once: an idle GPU is not slowed down.
-inline std::optional<std::uint32_t> throttle_bits(std::uint64_t reasons) noexcept {
+inline std::optional<std::uint32_t> convert_throttle(std::uint64_t reasons) noexcept {
   constexpr struct {
     std::uint64_t reason;
     std::uint32_t bits;

@@ -66,7 +66,7 @@ Connections::Connections() : watcher_([this] { watch(); }) {}
 Connections::~Connections() {
   {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    is_stopped_ = true;
     changed_.notify_one();
   }
   watcher_.join();
@@ -99,14 +99,14 @@ void Connections::remove(Handle handle) {
 
 void Connections::watch() {
   std::unique_lock lock(mutex_);
-  while (!stopped_) {
+  while (!is_stopped_) {
     if (all_.empty()) {
       changed_.wait(lock);
       continue;
     }
     // Looks at them in turn: a deadline is met within that time.
     constexpr std::chrono::seconds interval{5};
-    changed_.wait_for(lock, interval, [this] { return stopped_; });
+    changed_.wait_for(lock, interval, [this] { return is_stopped_; });
     const auto now = Clock::now();
     for (auto& entry : all_)
       if (entry.deadline <= now) shut_down(entry);

@@ -53,7 +53,7 @@ class Connections {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Entry> all_;
-  bool stopped_ = false;
+  bool is_stopped_ = false;
   std::thread watcher_;
 };
 

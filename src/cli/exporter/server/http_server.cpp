@@ -72,8 +72,8 @@ class SharedScrape {
   std::condition_variable watcher_wakeup_;
   std::list<Waiter> waiters_;
   Result last_;
-  bool stopped_ = false;
-  std::thread reader_;
+  bool is_stopped_ = false;
+  std::thread worker_;
   std::thread watcher_;
 };
 
@@ -85,7 +85,7 @@ auto earliest_deadline(const List& waiters) {
 }
 
 SharedScrape::SharedScrape(const ServerSettings& settings)
-    : settings_(settings), reader_([this] { work(); }), watcher_([this] { watch(); }) {}
+    : settings_(settings), worker_([this] { work(); }), watcher_([this] { watch(); }) {}
 
 SharedScrape::~SharedScrape() {
   stop();
@@ -99,7 +99,7 @@ SharedScrape::Result SharedScrape::find_recent() const {
 void SharedScrape::request_scrape(Clock::time_point deadline, Callback callback) {
   {
     const std::lock_guard lock(mutex_);
-    if (!stopped_) {
+    if (!is_stopped_) {
       waiters_.push_back({deadline, std::move(callback)});
       worker_wakeup_.notify_one();
       watcher_wakeup_.notify_one();
@@ -113,13 +113,13 @@ void SharedScrape::stop() {
   std::list<Waiter> left;
   {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    is_stopped_ = true;
     left.swap(waiters_);
     worker_wakeup_.notify_one();
     watcher_wakeup_.notify_one();
   }
   for (const auto& waiter : left) waiter.callback(nullptr);
-  if (reader_.joinable()) reader_.join();
+  if (worker_.joinable()) worker_.join();
   if (watcher_.joinable()) watcher_.join();
 }
 
@@ -135,8 +135,8 @@ SharedScrape::Result SharedScrape::read(Clock::time_point deadline) {
 void SharedScrape::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    worker_wakeup_.wait(lock, [this] { return stopped_ || !waiters_.empty(); });
-    if (stopped_) return;
+    worker_wakeup_.wait(lock, [this] { return is_stopped_ || !waiters_.empty(); });
+    if (is_stopped_) return;
     const auto deadline = earliest_deadline(waiters_);
     lock.unlock();
     auto scrape = read(deadline);
@@ -162,7 +162,7 @@ std::list<SharedScrape::Waiter> SharedScrape::take_expired(Clock::time_point now
 
 void SharedScrape::watch() {
   std::unique_lock lock(mutex_);
-  while (!stopped_) {
+  while (!is_stopped_) {
     if (waiters_.empty())
       watcher_wakeup_.wait(lock);
     else
@@ -330,7 +330,7 @@ class HttpServer {
                              MHD_RequestTerminationCode code);
   static void track_connection(void* self, MHD_Connection* connection, void** context,
                                MHD_ConnectionNotificationCode event);
-  static Connections::Handle* find_entry(MHD_Connection* connection);
+  static Connections::Handle* find_handle(MHD_Connection* connection);
 
   MHD_Result begin(MHD_Connection* connection, std::string_view method, void** state);
   MHD_Result proceed(MHD_Connection* connection, std::string_view url, Request& request);
@@ -389,7 +389,7 @@ std::optional<Failure> HttpServer::start(int socket) {
   return std::nullopt;
 }
 
-Connections::Handle* HttpServer::find_entry(MHD_Connection* connection) {
+Connections::Handle* HttpServer::find_handle(MHD_Connection* connection) {
   const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info == nullptr ? nullptr : static_cast<Connections::Handle*>(info->socket_context);
 }
@@ -412,7 +412,7 @@ void HttpServer::finish_request(void* self, MHD_Connection* connection, void** s
                                 MHD_RequestTerminationCode) {
   delete static_cast<Request*>(*state);
   *state = nullptr;
-  if (auto* entry = find_entry(connection))
+  if (auto* entry = find_handle(connection))
     static_cast<HttpServer*>(self)->connections_.end_answer(*entry);
 }
 
@@ -428,7 +428,7 @@ MHD_Result HttpServer::handle_request(void* self, MHD_Connection* connection, co
 // Refuses before a body is read.
 MHD_Result HttpServer::begin(MHD_Connection* connection, std::string_view method, void** state) {
   *state = new Request;
-  if (auto* entry = find_entry(connection)) connections_.begin_answer(*entry);
+  if (auto* entry = find_handle(connection)) connections_.begin_answer(*entry);
   if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD)
     return responder_.send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n",
                            MHD_HTTP_HEADER_ALLOW, "GET, HEAD");

@@ -67,7 +67,7 @@ PasswordChecker::Answer PasswordChecker::check_cached(const std::string& user,
 
 bool PasswordChecker::check(std::string user, std::string password, Callback callback) {
   const std::lock_guard lock(mutex_);
-  if (stopped_ || queue_.size() >= max_queue_size) return false;
+  if (is_stopped_ || queue_.size() >= max_queue_size) return false;
   queue_.push_back({std::move(user), std::move(password), std::move(callback)});
   changed_.notify_one();
   return true;
@@ -77,7 +77,7 @@ void PasswordChecker::stop() {
   std::deque<LoginAttempt> left;
   {
     const std::lock_guard lock(mutex_);
-    stopped_ = true;
+    is_stopped_ = true;
     left.swap(queue_);
     changed_.notify_one();
   }
@@ -88,7 +88,7 @@ void PasswordChecker::stop() {
 void PasswordChecker::work() {
   for (;;) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopped_ || !queue_.empty(); });
+    changed_.wait(lock, [this] { return is_stopped_ || !queue_.empty(); });
     if (queue_.empty()) return;
     const auto attempt = std::move(queue_.front());
     queue_.pop_front();

@@ -46,7 +46,7 @@ class PasswordChecker {
   std::condition_variable changed_;
   std::deque<LoginAttempt> queue_;
   std::map<std::string, std::string> quick_hashes_;  // user -> hash of the password that was right
-  bool stopped_ = false;
+  bool is_stopped_ = false;
   std::thread worker_;
 };
 

@@ -76,17 +76,17 @@ std::vector<Adapter> filter_by_vendor(std::uint32_t vendor, const std::vector<Ad
 Finding inspect_nvidia_adapter(const Adapter& adapter, Site site) {
   const auto name = describe(adapter);
   if (adapter.driver == "nvidia")
-    return fine(name + (adapter.runtime_status == "suspended" ? ", driver nvidia, asleep"
+    return make_fine(name + (adapter.runtime_status == "suspended" ? ", driver nvidia, asleep"
                                                               : ", driver nvidia"));
   if (adapter.driver == "nouveau" || adapter.driver == "nova_core")
-    return trouble(
+    return make_trouble(
         fmt::format("{}: bound to {}, which does not report memory", name, adapter.driver),
         Problem::nouveau, site);
   if (adapter.driver == "vfio-pci")
-    return note(name + ": handed over to a virtual machine (vfio-pci); it is measured in there");
+    return make_note(name + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   if (adapter.driver.empty())
-    return trouble(name + ": no kernel driver is bound to it", Problem::no_nvidia_driver, site);
-  return note(name + ", driver " + adapter.driver);
+    return make_trouble(name + ": no kernel driver is bound to it", Problem::no_nvidia_driver, site);
+  return make_note(name + ", driver " + adapter.driver);
 }
 
 bool is_version(std::string_view word) {
@@ -106,20 +106,20 @@ std::string kernel_module_version(std::string_view text) {
 
 Finding inspect_control_node(const Roots& roots, Site site) {
   const auto node = roots.dev + "/nvidiactl";
-  if (!path_exists(node)) return trouble(node + " is missing", Problem::no_nvidia_node, site);
+  if (!path_exists(node)) return make_trouble(node + " is missing", Problem::no_nvidia_node, site);
   if (!is_accessible(node))
-    return trouble(node + ": this user may not open it", Problem::closed_nvidia_node, site);
-  return fine(node + " can be opened");
+    return make_trouble(node + ": this user may not open it", Problem::closed_nvidia_node, site);
+  return make_fine(node + " can be opened");
 }
 
 void inspect_kernel_module(const Roots& roots, bool is_expected, Site site, Section& section) {
   const auto version = read_text_file(roots.proc + "/driver/nvidia/version");
   if (version) {
-    section.findings.push_back(fine("kernel module " + kernel_module_version(*version)));
+    section.findings.push_back(make_fine("kernel module " + kernel_module_version(*version)));
     section.findings.push_back(inspect_control_node(roots, site));
   } else if (is_expected) {
     section.findings.push_back(
-        trouble("the nvidia kernel module is not loaded", Problem::nvidia_not_loaded, site));
+        make_trouble("the nvidia kernel module is not loaded", Problem::nvidia_not_loaded, site));
   }
 }
 
@@ -128,26 +128,26 @@ Finding inspect_adapter(const Adapter& adapter, const std::vector<hypomnesis::de
                         Site site) {
   const auto name = describe(adapter);
   if (adapter.driver.empty())
-    return trouble(name + ": no kernel driver is bound to it", Problem::no_kernel_driver, site);
+    return make_trouble(name + ": no kernel driver is bound to it", Problem::no_kernel_driver, site);
   if (adapter.driver == "vfio-pci")
-    return note(name + ": handed over to a virtual machine (vfio-pci); it is measured in there");
+    return make_note(name + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   const bool is_measured = std::any_of(devices.begin(), devices.end(), [&](const auto& device) {
     return device.pci_bus_id == adapter.address;
   });
   if (!is_measured)
-    return note(name + ", driver " + adapter.driver + ": not measured, see below",
+    return make_note(name + ", driver " + adapter.driver + ": not measured, see below",
                 Problem::no_render_node, site);
-  return fine(name + ", driver " + adapter.driver +
+  return make_fine(name + ", driver " + adapter.driver +
               (adapter.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
 Finding inspect_pid_namespace(const Roots& roots) {
   if (auto reason = procfs::explain_foreign_tree(roots.proc))
-    return note(*std::move(reason), Problem::foreign_proc, Site::container);
+    return make_note(*std::move(reason), Problem::foreign_proc, Site::container);
   const auto namespace_link = read_link_target(roots.proc + "/self/ns/pid");
-  if (!namespace_link) return note("PID namespace: not known");
-  if (*namespace_link == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
-  return note(
+  if (!namespace_link) return make_note("PID namespace: not known");
+  if (*namespace_link == procfs::initial_pid_namespace) return make_fine("PID namespace: the host's");
+  return make_note(
       "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
       "processes here",
       Problem::own_pid_namespace, Site::container);
@@ -156,42 +156,42 @@ Finding inspect_pid_namespace(const Roots& roots) {
 using procfs::Capability;
 
 Finding note_unreadable(std::string_view subject, const std::string& file) {
-  return note(fmt::format("{}: not known, {} cannot be read", subject, file));
+  return make_note(fmt::format("{}: not known, {} cannot be read", subject, file));
 }
 
 Finding inspect_user(const procfs::Rights& rights) {
-  if (geteuid() != 0) return note(fmt::format("runs as user id {}", geteuid()));
+  if (geteuid() != 0) return make_note(fmt::format("runs as user id {}", geteuid()));
   if (rights.is_in_user_namespace)
-    return note("runs as root of a user namespace, without rights outside of it");
-  return fine("runs as root");
+    return make_note("runs as root of a user namespace, without rights outside of it");
+  return make_fine("runs as root");
 }
 
 Finding inspect_tracing(const procfs::Rights& rights, const MachineEvidence& evidence) {
   if (rights.is_in_user_namespace)
-    return note(
+    return make_note(
         "processes outside of this user namespace cannot be inspected; what they use of a GPU is "
         "missing where the kernel driver would report it",
         Problem::own_user_namespace, evidence.site);
   if (rights.has(Capability::sys_ptrace) && evidence.has_refused_processes)
-    return note("some processes cannot be inspected, even with CAP_SYS_PTRACE");
+    return make_note("some processes cannot be inspected, even with CAP_SYS_PTRACE");
   if (rights.has(Capability::sys_ptrace))
-    return fine("other users' processes can be inspected (CAP_SYS_PTRACE)");
-  return note(
+    return make_fine("other users' processes can be inspected (CAP_SYS_PTRACE)");
+  return make_note(
       "other users' processes cannot be inspected: no CAP_SYS_PTRACE; what they use of a GPU is "
       "missing where the kernel driver would report it",
-      Problem::no_tracing_right, evidence.site);
+      Problem::no_ptrace_right, evidence.site);
 }
 
 // Checks the right to watch the whole system, which i915 and xe require for used memory.
 Finding inspect_watching(const procfs::Rights& rights, Site site) {
   if (rights.has(Capability::perfmon) || rights.has(Capability::sys_admin))
-    return fine("used memory is readable from Intel's drivers (CAP_PERFMON)");
-  return note(
+    return make_fine("used memory is readable from Intel's drivers (CAP_PERFMON)");
+  return make_note(
       fmt::format("used memory is not readable from Intel's drivers: {}; it is unknown, or what "
                   "the processes that can be seen hold at least",
                   rights.is_in_user_namespace ? "CAP_PERFMON does not count in a user namespace"
                                               : "no CAP_PERFMON"),
-      rights.is_in_user_namespace ? Problem::own_user_namespace : Problem::no_watching_right, site);
+      rights.is_in_user_namespace ? Problem::own_user_namespace : Problem::no_perfmon_right, site);
 }
 
 Finding inspect_proc_mount(const Roots& roots, Site site) {
@@ -202,16 +202,16 @@ Finding inspect_proc_mount(const Roots& roots, Site site) {
     return note_unreadable("visibility of other users' processes", roots.proc + "/mounts");
   if (is_first_visible || mounts->find("hidepid=") == std::string::npos)
     return {Severity::fine, "other users' processes are visible in " + roots.proc, {}};
-  return note(roots.proc + " hides other users' processes (hidepid)", Problem::hidden_processes,
+  return make_note(roots.proc + " hides other users' processes (hidepid)", Problem::hidden_processes,
               site);
 }
 
 // A node that is closed to the user costs a measured GPU some values at most.
 Finding inspect_node(const std::string& node, bool is_measured, Site site) {
-  if (is_accessible(node)) return fine(node + " can be opened");
+  if (is_accessible(node)) return make_fine(node + " can be opened");
   auto text = node + ": this user may not open it";
-  return is_measured ? note(std::move(text), Problem::closed_render_node, site)
-                     : trouble(std::move(text), Problem::closed_render_node, site);
+  return is_measured ? make_note(std::move(text), Problem::closed_render_node, site)
+                     : make_trouble(std::move(text), Problem::closed_render_node, site);
 }
 
 bool has_render_minor(const std::vector<hypomnesis::device>& devices, std::string_view name) {
@@ -326,9 +326,9 @@ Section inspect_nvidia(const Roots& roots, const std::vector<Adapter>& adapters,
   for (const auto& adapter : nvidia_adapters)
     section.findings.push_back(inspect_nvidia_adapter(adapter, site));
   const bool has_wsl = path_exists(roots.dev + "/dxg");
-  if (has_wsl) section.findings.push_back(fine(roots.dev + "/dxg: GPUs of the Windows host (WSL)"));
+  if (has_wsl) section.findings.push_back(make_fine(roots.dev + "/dxg: GPUs of the Windows host (WSL)"));
   if (nvidia_adapters.empty() && !has_wsl)
-    section.findings.push_back(note("no NVIDIA GPU on the PCI bus"));
+    section.findings.push_back(make_note("no NVIDIA GPU on the PCI bus"));
   const bool has_nvidia_driver =
       std::any_of(nvidia_adapters.begin(), nvidia_adapters.end(),
                   [](const Adapter& adapter) { return adapter.driver == "nvidia"; });
@@ -352,7 +352,7 @@ Section inspect_vendor(std::uint32_t vendor, const std::vector<Adapter>& adapter
   for (const auto& adapter : filter_by_vendor(vendor, adapters))
     section.findings.push_back(inspect_adapter(adapter, devices, site));
   if (section.findings.empty())
-    section.findings.push_back(note("no " + name + " GPU on the PCI bus"));
+    section.findings.push_back(make_note("no " + name + " GPU on the PCI bus"));
   return section;
 }
 
@@ -361,7 +361,7 @@ Section inspect_container(const Roots& roots,
   Section section{"Container", {}};
   if (const auto container = find_container(roots))
     section.findings.push_back(
-        note(fmt::format("this is a {} container ({})", container->runtime, container->evidence)));
+        make_note(fmt::format("this is a {} container ({})", container->runtime, container->evidence)));
   section.findings.push_back(inspect_pid_namespace(roots));
   section.findings.push_back(inspect_memory_limit(
       memory, fmt::format("the control groups of {}/self/cgroup are not understood or not mounted "

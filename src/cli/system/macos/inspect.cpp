@@ -11,10 +11,10 @@ namespace {
 Section inspect_permissions() {
   Section section{"Permissions", {}};
   if (geteuid() == 0)
-    section.findings.push_back(fine("runs as root"));
+    section.findings.push_back(make_fine("runs as root"));
   else
     section.findings.push_back(
-        note(fmt::format("runs as user id {}: the memory of other users' processes is not readable",
+        make_note(fmt::format("runs as user id {}: the memory of other users' processes is not readable",
                          geteuid()),
              Problem::not_permitted, Site::host));
   return section;

@@ -184,7 +184,7 @@ bool is_folder(const std::string& path) {
   return status && status.value.is_directory;
 }
 
-std::optional<std::string> read_error(const std::string& path) {
+std::optional<std::string> explain_unreadable(const std::string& path) {
   if (access(path.c_str(), R_OK) == 0) return std::nullopt;
   return std::strerror(errno);
 }

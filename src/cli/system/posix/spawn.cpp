@@ -34,7 +34,7 @@ std::vector<char*> make_argument_vector(const std::vector<std::string>& command)
   return arguments;
 }
 
-std::uint64_t count_ns(const timeval& time) {
+std::uint64_t to_ns(const timeval& time) {
   constexpr std::uint64_t ns_per_s = 1'000'000'000;
   return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
          static_cast<std::uint64_t>(time.tv_usec) * 1000;
@@ -68,8 +68,8 @@ ProcessEnd make_end(bool was_killed, int code) {
 
 ResourceUse make_resource_use(const rusage& usage, std::uint64_t maxrss_unit) {
   ResourceUse use;
-  use.user_ns = count_ns(usage.ru_utime);
-  use.system_ns = count_ns(usage.ru_stime);
+  use.user_ns = to_ns(usage.ru_utime);
+  use.system_ns = to_ns(usage.ru_stime);
   use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * maxrss_unit;
   use.scope = "of the command and what it waited for";
   return use;

@@ -74,7 +74,7 @@ InterruptHandler::InterruptHandler(std::function<void()> stop) : state_(std::mak
   state_->stop = std::move(stop);
   const auto set = make_interrupt_set();
   pthread_sigmask(SIG_BLOCK, &set, &state_->before);
-  state_->waiter = start_thread([to = state_.get()] { to->wait(); });
+  state_->waiter = start_thread([state = state_.get()] { state->wait(); });
 }
 
 InterruptHandler::~InterruptHandler() {

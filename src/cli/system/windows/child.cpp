@@ -99,7 +99,7 @@ Expected<std::string> resolve_program(const std::string& word) {
   return program->path;
 }
 
-std::uint64_t count_ns(const FILETIME& time) {
+std::uint64_t to_ns(const FILETIME& time) {
   return ((std::uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime) * 100;
 }
 
@@ -118,8 +118,8 @@ ResourceUse read_resource_use(HANDLE process) {
   use.scope = "of the command's first process";
   FILETIME start{}, end{}, kernel{}, user{};
   if (GetProcessTimes(process, &start, &end, &kernel, &user) != 0) {
-    use.user_ns = count_ns(user);
-    use.system_ns = count_ns(kernel);
+    use.user_ns = to_ns(user);
+    use.system_ns = to_ns(kernel);
   }
   use.largest_bytes = read_peak(process);
   return use;

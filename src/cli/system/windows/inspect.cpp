@@ -24,7 +24,7 @@ Section inspect_nvidia(const MachineEvidence& evidence) {
     section.findings.push_back(inspect_backend("nvidia-smi", *evidence.nvidia.nvidia_smi,
                                                is_needed && !is_nvml_ready, Site::host));
   if (section.findings.empty())
-    section.findings.push_back(note("this build has none of its sources"));
+    section.findings.push_back(make_note("this build has none of its sources"));
   return section;
 }
 
@@ -42,7 +42,7 @@ bool is_elevated() {
 Section inspect_permissions() {
   Section section{"Permissions", {}};
   if (is_elevated())
-    section.findings.push_back(fine("runs elevated"));
+    section.findings.push_back(make_fine("runs elevated"));
   else
     section.findings.push_back({Severity::note,
                                 "does not run elevated: names and memory of other users' and the "
@@ -55,9 +55,9 @@ Section inspect_job(const std::optional<hypomnesis::system_memory>& memory) {
   Section section{"Job object", {}};
   BOOL is_in_job = FALSE;
   if (IsProcessInJob(GetCurrentProcess(), nullptr, &is_in_job) == 0 || is_in_job == FALSE)
-    section.findings.push_back(fine("hmn is in none"));
+    section.findings.push_back(make_fine("hmn is in none"));
   else
-    section.findings.push_back(note("hmn is in one"));
+    section.findings.push_back(make_note("hmn is in one"));
   section.findings.push_back(inspect_memory_limit(memory, "the job's limits cannot be read"));
   return section;
 }

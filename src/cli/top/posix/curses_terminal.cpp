@@ -101,18 +101,18 @@ std::optional<KeyPress> translate_plain_key(wint_t code) {
 
 // Silences descriptors 1 and 2 where standard error is a terminal: what drivers' libraries print
 // would disturb the screen.
-class StderrGuard {
+class DriverOutputGuard {
  public:
-  StderrGuard() {
+  DriverOutputGuard() {
     if (isatty(STDERR_FILENO) != 1) return;
     stderr_copy_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     const int null_device = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (stderr_copy_ >= 0 && null_device >= 0) redirect(null_device);
     if (null_device >= 0) close(null_device);
   }
-  StderrGuard(const StderrGuard&) = delete;
-  StderrGuard& operator=(const StderrGuard&) = delete;
-  ~StderrGuard() {
+  DriverOutputGuard(const DriverOutputGuard&) = delete;
+  DriverOutputGuard& operator=(const DriverOutputGuard&) = delete;
+  ~DriverOutputGuard() {
     if (stderr_copy_ < 0) return;
     redirect(stderr_copy_);
     close(stderr_copy_);
@@ -155,7 +155,7 @@ class CursesTerminal : public Terminal {
   void update_size();
 
   int output_;
-  StderrGuard stderr_guard_;
+  DriverOutputGuard stderr_guard_;
   TerminalRestorer restorer_;
   ScreenPointer screen_;  // destroyed first
   std::array<attr_t, style_count> attributes_{};

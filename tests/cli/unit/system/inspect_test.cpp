@@ -195,7 +195,7 @@ TEST_CASE("each problem has a remedy, or is known to have none, on a host and in
     CHECK_FALSE(mentions(std::string(in_container), "setcap"));
     // A host has no container to start.
     CHECK_FALSE(mentions(std::string(on_host), "start the container"));
-    CHECK(trouble("x", problem, Site::host).advice == on_host);
+    CHECK(make_trouble("x", problem, Site::host).advice == on_host);
   }
   CHECK(without_remedy == 1);
 }

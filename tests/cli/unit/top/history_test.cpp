@@ -26,7 +26,7 @@ MachineReading make_reading(std::uint64_t at_ns, std::uint32_t first_pid, std::u
   }
   MachineReading reading;
   reading.time_ns = at_ns;
-  reading.has_processes = true;
+  reading.has_new_processes = true;
   reading.processes = rows;
   return reading;
 }

@@ -33,7 +33,7 @@ std::shared_ptr<MachineReading> make_machine(const std::vector<std::uint32_t>& p
   machine->gpus.resize(2);
   machine->gpus[1].gpu.device.index = 1;
   machine->processes = rows;
-  machine->has_processes = true;
+  machine->has_new_processes = true;
   return machine;
 }
 

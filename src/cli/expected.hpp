@@ -20,6 +20,7 @@ enum class ExitCode : int {
   killed = 128  // + N
 };
 
+// Reason why a command ends without its result, and the exit code that it then returns.
 struct Failure {
   ExitCode code = ExitCode::failed;
   std::string message;

@@ -169,6 +169,7 @@ Failure find_reason_or(const Snapshot& snapshot, const Device& device, std::uint
   return diagnostic != nullptr ? diagnostic->value.failure : fallback;
 }
 
+// The parts of a snapshot that decide whether a device can spill, looked up once.
 struct DeviceView {
   const Snapshot& snapshot;
   std::uint32_t index;

@@ -28,6 +28,7 @@ struct SpillSettings {
   std::uint64_t growth = std::uint64_t{256} << 20U;  // over the baseline
 };
 
+// One observation of a device's dedicated and shared memory, as measured or as fed by the caller.
 struct SpillSample {
   std::uint64_t monotonic_ns = 0;
   std::uint64_t dedicated = 0;

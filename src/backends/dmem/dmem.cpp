@@ -58,12 +58,14 @@ class OwnGroups {
   }
 
   std::uint64_t checked_ns_ = 0;
-  bool has_own_controller_ = false;  // around the caller
-  bool is_enabled_in_siblings_ = false;          // in sibling groups
+  bool has_own_controller_ = false;      // around the caller
+  bool is_enabled_in_siblings_ = false;  // in sibling groups
   std::vector<std::string> all_;
   std::string root_;  // topmost visible group
 };
 
+// Host source that adds device-memory limits of control groups to another one, to which it
+// forwards everything else.
 class DmemHost final : public HostSource {
  public:
   explicit DmemHost(std::unique_ptr<HostSource> host) : host_(std::move(host)) {}

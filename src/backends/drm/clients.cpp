@@ -68,25 +68,25 @@ const EngineSample* find(std::span<const EngineSample> samples, const Text<24>& 
   return it == samples.end() ? nullptr : &*it;
 }
 
-std::uint64_t compute_window_ns(const ClientList& now, const ClientList& before) noexcept {
-  if (before.start_ns == 0 || now.start_ns < before.start_ns + shortest_window_ns) return 0;
-  if (platform::was_suspended(before.suspended_ns, now.suspended_ns)) return 0;
-  return now.start_ns - before.start_ns;
+std::uint64_t compute_window_ns(const ClientList& newest, const ClientList& baseline) noexcept {
+  if (baseline.start_ns == 0 || newest.start_ns < baseline.start_ns + shortest_window_ns) return 0;
+  if (platform::was_suspended(baseline.suspended_ns, newest.suspended_ns)) return 0;
+  return newest.start_ns - baseline.start_ns;
 }
 
 // Engines that a client has not used may have no line yet: they start at 0.
-void add_loads(const ClientList& now, const Client& client, const ClientList& before,
+void add_loads(const ClientList& newest, const Client& client, const ClientList& baseline,
                const Client& previous, std::uint64_t window_ns, EngineLoads& loads) {
-  for (const EngineSample& engine : now.client_engines(client)) {
+  for (const EngineSample& engine : newest.client_engines(client)) {
     EngineSample zero;
     zero.busy_ns = 0;
-    const EngineSample* const match = find(before.client_engines(previous), engine.name);
-    const EngineSample& baseline = match != nullptr ? *match : zero;
-    const auto percent = compute_percent(baseline, engine, window_ns);
+    const EngineSample* const match = find(baseline.client_engines(previous), engine.name);
+    const EngineSample& previous_engine = match != nullptr ? *match : zero;
+    const auto percent = compute_percent(previous_engine, engine, window_ns);
     if (!percent) continue;
     EngineLoad load{engine.name, *percent, engine.capacity, {}};
-    if (engine.busy_ns && baseline.busy_ns)
-      load.busy_ns = compute_gain(baseline.busy_ns, engine.busy_ns);
+    if (engine.busy_ns && previous_engine.busy_ns)
+      load.busy_ns = compute_gain(previous_engine.busy_ns, engine.busy_ns);
     loads.add(load);
   }
 }
@@ -119,7 +119,7 @@ class ClientSum {
     }
   }
 
-  [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return clients_; }
   // Returns whether no two clients may share memory.
   [[nodiscard]] bool is_exact() const noexcept {
     for (std::size_t i = 0; i < amounts.size(); ++i) {
@@ -128,7 +128,7 @@ class ClientSum {
     return true;
   }
   // Returns the sum with the largest shared part of each amount.
-  [[nodiscard]] ClientUse at_least() const noexcept {
+  [[nodiscard]] ClientUse lower_bound() const noexcept {
     ClientUse sum = all_;
     for (std::size_t i = 0; i < amounts.size(); ++i) {
       if (sum.*amounts[i].amount) sum.*amounts[i].amount = sums_[i].lower_bound();
@@ -344,8 +344,8 @@ const Client* ClientList::find(const ClientKey& key) const noexcept {
   return it == key_order_.end() || clients_[*it].key != key ? nullptr : &clients_[*it];
 }
 
-int find_error(const ClientList& now, Slot card, std::uint32_t pid) {
-  for (const Client& client : now.process_clients(pid)) {
+int find_error(const ClientList& newest, Slot card, std::uint32_t pid) {
+  for (const Client& client : newest.process_clients(pid)) {
     if (client.key.card != card) continue;
     if (client.error != 0) return client.error;
     if (client.is_garbled) return EBADMSG;
@@ -353,16 +353,16 @@ int find_error(const ClientList& now, Slot card, std::uint32_t pid) {
   return 0;
 }
 
-FieldSet fill_row(const ClientList& now, const ClientList& before, Slot card, std::uint32_t pid,
-                  Usage& out) {
+FieldSet fill_row(const ClientList& newest, const ClientList& baseline, Slot card,
+                  std::uint32_t pid, Usage& out) {
   ClientSum clients;
   UsageSum process_sum;  // as other processes may hold it, too
   Amount shared;
   Usage::ClientTotals totals;
   EngineLoads loads;
   bool has_engines = false;
-  const std::uint64_t window = compute_window_ns(now, before);
-  for (const Client& client : now.process_clients(pid)) {
+  const std::uint64_t window = compute_window_ns(newest, baseline);
+  for (const Client& client : newest.process_clients(pid)) {
     if (client.key.card != card || client.error != 0) continue;
     has_engines = has_engines || client.engine_count != 0;
     clients.add(client.use);
@@ -371,14 +371,14 @@ FieldSet fill_row(const ClientList& now, const ClientList& before, Slot card, st
                                           : client.use.shared;
     add(process_sum, client.use.used(), shared_with_others);
     shared = std::max(shared, shared_with_others);
-    if (!client.is_held_elsewhere || now.find(client.key) == &client)
+    if (!client.is_held_elsewhere || newest.find(client.key) == &client)
       count_client(client.use, totals);
-    const Client* const previous = window == 0 ? nullptr : before.find(client.key);
-    if (previous != nullptr) add_loads(now, client, before, *previous, window, loads);
+    const Client* const previous = window == 0 ? nullptr : baseline.find(client.key);
+    if (previous != nullptr) add_loads(newest, client, baseline, *previous, window, loads);
   }
   out.pid = pid;
-  if (clients.clients() == 0) return 0;
-  ClientUse sum = clients.at_least();
+  if (clients.count() == 0) return 0;
+  ClientUse sum = clients.lower_bound();
   const bool lacks_shared = (sum.incomplete_fields & usage_field::shared) != 0 && !sum.shared;
   if (!lacks_shared && shared) {
     const std::uint64_t used = sum.used().value_or(0);
@@ -386,43 +386,44 @@ FieldSet fill_row(const ClientList& now, const ClientList& before, Slot card, st
   }
   write_row(sum, out);
   out.clients = totals;
-  out.clients->count = clients.clients();
-  const bool is_partial = sum.is_partial || find_error(now, card, pid) != 0;
+  out.clients->count = clients.count();
+  const bool is_partial = sum.is_partial || find_error(newest, card, pid) != 0;
   if (is_partial || !clients.is_exact()) mark_lower_bound(out);
   out.has_all_clients = !is_partial;
   set_busy(loads.all(), window, out);
   return sum.incomplete_fields | (has_engines && !out.busy_percent ? usage_field::busy_percent : 0);
 }
 
-void find_card_pids(const ClientList& now, Slot card, std::vector<std::uint32_t>& out) {
+void find_card_pids(const ClientList& newest, Slot card, std::vector<std::uint32_t>& out) {
   out.clear();
-  for (const Client& client : now.all()) {
+  for (const Client& client : newest.all()) {
     if (client.key.card == card && (out.empty() || out.back() != client.pid))
       out.push_back(client.pid);
   }
 }
 
-CardUse sum_card_use(const ClientList& now, Slot card) {
+CardUse sum_card_use(const ClientList& newest, Slot card) {
   CardUse card_use;
   ClientSum sum;
-  now.for_each_by_key(card, [&](const Client& client, bool is_repeated) {
+  newest.for_each_by_key(card, [&](const Client& client, bool is_repeated) {
     card_use.is_partial = card_use.is_partial || client.use.is_partial || client.error != 0 ||
                           (is_repeated && client.key.kind == ClientKey::Kind::none);
     if (is_repeated || client.error != 0) return;
     sum.add(client.use);
   });
-  card_use.client_count = sum.clients();
-  card_use.sum = sum.at_least();
+  card_use.client_count = sum.count();
+  card_use.sum = sum.lower_bound();
   return card_use;
 }
 
-void compute_loads(const ClientList& now, const ClientList& before, Slot card, EngineLoads& out) {
+void compute_loads(const ClientList& newest, const ClientList& baseline, Slot card,
+                   EngineLoads& out) {
   out.clear();
-  const std::uint64_t window = compute_window_ns(now, before);
+  const std::uint64_t window = compute_window_ns(newest, baseline);
   if (window == 0) return;
-  now.for_each_by_key(card, [&](const Client& client, bool is_repeated) {
-    const Client* const previous = is_repeated ? nullptr : before.find(client.key);
-    if (previous != nullptr) add_loads(now, client, before, *previous, window, out);
+  newest.for_each_by_key(card, [&](const Client& client, bool is_repeated) {
+    const Client* const previous = is_repeated ? nullptr : baseline.find(client.key);
+    if (previous != nullptr) add_loads(newest, client, baseline, *previous, window, out);
   });
 }
 
@@ -442,18 +443,18 @@ EngineTotals::Total& EngineTotals::find_or_add(const ClientList& baseline, Slot 
   return added;
 }
 
-void EngineTotals::accumulate(const ClientList& now, const ClientList& before,
+void EngineTotals::accumulate(const ClientList& newest, const ClientList& baseline,
                               std::span<const Card> cards, EngineLoads& loads) {
   for (const Card& card : cards) {
-    compute_loads(now, before, card.slot, loads);
+    compute_loads(newest, baseline, card.slot, loads);
     const Classes classes = group_by_class(loads.all());
     for (std::uint32_t e = 0; e <= last_class; ++e) {
-      if (classes[e].busy_ns) find_or_add(before, card.slot, e).busy_ns += *classes[e].busy_ns;
+      if (classes[e].busy_ns) find_or_add(baseline, card.slot, e).busy_ns += *classes[e].busy_ns;
     }
   }
 }
 
-void EngineTotals::write(const ClientList& before, const Card& card, const CardLoad& load,
+void EngineTotals::write(const ClientList& baseline, const Card& card, const CardLoad& load,
                          std::vector<Metric>& out) {
   const Classes classes = group_by_class(load.engines);
   const Source source = card.driver->source();
@@ -465,7 +466,7 @@ void EngineTotals::write(const ClientList& before, const Card& card, const CardL
         engine_class.weighted_percent / static_cast<double>(engine_class.capacity);
     if (engine_class.busy_ns) {
       const std::uint64_t busy =
-          find_or_add(before, card.slot, e).busy_ns + *engine_class.busy_ns;
+          find_or_add(baseline, card.slot, e).busy_ns + *engine_class.busy_ns;
       out.push_back(make_count_metric(source, MetricId::engine_busy_ns, e, busy));
       out.back().notes = note::lower_bound;
     }

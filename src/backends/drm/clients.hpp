@@ -102,30 +102,30 @@ class WalkPair {
   WalkPair(const WalkPair&) = delete;
   WalkPair& operator=(const WalkPair&) = delete;
 
-  [[nodiscard]] ClientList& now() const noexcept { return *now_; }
-  [[nodiscard]] ClientList& before() const noexcept { return *before_; }
+  [[nodiscard]] ClientList& newest() const noexcept { return *newest_; }
+  [[nodiscard]] ClientList& baseline() const noexcept { return *baseline_; }
   // Makes the newest one the older one; the newest has to be taken again.
-  void rotate() noexcept { std::swap(now_, before_); }
+  void rotate() noexcept { std::swap(newest_, baseline_); }
 
  private:
   std::array<ClientList, 2> lists_;
-  ClientList* now_ = &lists_[0];
-  ClientList* before_ = &lists_[1];
+  ClientList* newest_ = &lists_[0];
+  ClientList* baseline_ = &lists_[1];
 };
 
-// Merges the clients of one process on one card into one row. Percentages are since `before` if it
-// has the clients, too. Of memory that several clients share, the largest part counts: they may
+// Merges the clients of one process on one card into one row. Percentages are since `baseline` if
+// it has the clients, too. Of memory that several clients share, the largest part counts: they may
 // list the same buffers. That, and clients whose text could not be read, makes the values lower
 // bounds. Returns the usage_field bits of values that only part of the memory or of the clients
 // has, and of a load that cannot be computed.
-FieldSet fill_row(const ClientList& now, const ClientList& before, Slot card, std::uint32_t pid,
-                  Usage& out);
+FieldSet fill_row(const ClientList& newest, const ClientList& baseline, Slot card,
+                  std::uint32_t pid, Usage& out);
 // Returns 0, or why the text of one of them could not be read; EBADMSG: it makes no sense.
-int find_error(const ClientList& now, Slot card, std::uint32_t pid);
+int find_error(const ClientList& newest, Slot card, std::uint32_t pid);
 // Lists the pids that hold a client of the card, in the order found.
-void find_card_pids(const ClientList& now, Slot card, std::vector<std::uint32_t>& out);
+void find_card_pids(const ClientList& newest, Slot card, std::vector<std::uint32_t>& out);
 // Counts each client once.
-CardUse sum_card_use(const ClientList& now, Slot card);
+CardUse sum_card_use(const ClientList& newest, Slot card);
 // Loads by name of engine, with space for as many engines as one client can have.
 class EngineLoads {
  public:
@@ -139,19 +139,21 @@ class EngineLoads {
 };
 
 // Leaves `out` empty if there is nothing to compare.
-void compute_loads(const ClientList& now, const ClientList& before, Slot card, EngineLoads& out);
+void compute_loads(const ClientList& newest, const ClientList& baseline, Slot card,
+                   EngineLoads& out);
 
 // Engines of a card by class, from fdinfo of all clients: load, number, and a busy time that only
 // grows, though clients end and their counters vanish.
 class EngineTotals {
  public:
-  // Saves the gain from `before` to `now`, before `before` is dropped. `loads` is overwritten.
-  void accumulate(const ClientList& now, const ClientList& before, std::span<const Card> cards,
+  // Saves the gain from `baseline` to `newest`, before `baseline` is dropped. `loads` is
+  // overwritten.
+  void accumulate(const ClientList& newest, const ClientList& baseline, std::span<const Card> cards,
                   EngineLoads& loads);
   void forget() noexcept { totals_.clear(); }
 
-  // `load` is since `before`.
-  void write(const ClientList& before, const Card& card, const CardLoad& load,
+  // `load` is since `baseline`.
+  void write(const ClientList& baseline, const Card& card, const CardLoad& load,
              std::vector<Metric>& out);
 
  private:

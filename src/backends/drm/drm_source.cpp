@@ -99,8 +99,8 @@ DrmSource::DrmSource(const Settings& settings)
 
 void DrmSource::close() noexcept {
   scanner_.forget();
-  walks_.before().clear();
-  walks_.before().start_ns = 0;
+  walks_.baseline().clear();
+  walks_.baseline().start_ns = 0;
   engines_.forget();
   queried_processes_.forget();
   was_listed_ = false;
@@ -268,7 +268,7 @@ Result<void> DrmSource::metrics(Slot slot, bool include_slow, std::vector<Metric
 void DrmSource::add_engines(const Card& card, std::vector<Metric>& out, Reading& reading) {
   CardVisit visit(*this, card, reading);
   const Result<CardLoad> load = card.counts_engines ? visit.load() : make_not_counted_failure(card);
-  if (load) return engines_.write(walks_.before(), card, *load, out);
+  if (load) return engines_.write(walks_.baseline(), card, *load, out);
   for (const MetricId id : {MetricId::engine_percent, MetricId::engine_busy_ns}) {
     visit.diagnose(load.failure(), subject::metrics, missing_metric(id));
   }
@@ -300,23 +300,23 @@ Result<void> CardVisit::walk() {
 
 Result<CardUse> CardVisit::clients() {
   if (Result<void> ok = walk(); !ok) return ok.failure();
-  CardUse use = sum_card_use(source_.walks_.now(), card_.slot);
+  CardUse use = sum_card_use(source_.walks_.newest(), card_.slot);
   use.is_partial = use.is_partial || !source_.coverage_.is_complete();
   return use;
 }
 
 Result<CardLoad> CardVisit::load() {
   if (Result<void> ok = walk(); !ok) return ok.failure();
-  compute_loads(source_.walks_.now(), source_.walks_.before(), card_.slot, source_.loads_);
+  compute_loads(source_.walks_.newest(), source_.walks_.baseline(), card_.slot, source_.loads_);
   const auto loads = source_.loads_.all();
   if (loads.empty()) return make_no_load_failure();
-  return CardLoad{loads, source_.walks_.now().start_ns - source_.walks_.before().start_ns,
+  return CardLoad{loads, source_.walks_.newest().start_ns - source_.walks_.baseline().start_ns,
                   !source_.coverage_.is_complete()};
 }
 
 Failure CardVisit::make_no_load_failure() const {
   bool has_clients = false;
-  for (const Client& client : source_.walks_.now().all()) {
+  for (const Client& client : source_.walks_.newest().all()) {
     if (client.key.card != card_.slot) continue;
     if (client.engine_count != 0) return make_two_readings_failure(card_);
     has_clients = true;
@@ -342,14 +342,14 @@ void CardVisit::diagnose(const Failure& failure, std::uint32_t subject, FieldSet
 Result<void> DrmSource::walk(Reading& reading) {
   if (!has_walked_) {
     const std::uint64_t now = platform::monotonic_ns();
-    if (walks_.now().start_ns != 0 && now - walks_.now().start_ns >= baseline_ns) {
-      if (walks_.before().start_ns != 0)
-        engines_.accumulate(walks_.now(), walks_.before(), card_list_.all(), loads_);
+    if (walks_.newest().start_ns != 0 && now - walks_.newest().start_ns >= baseline_ns) {
+      if (walks_.baseline().start_ns != 0)
+        engines_.accumulate(walks_.newest(), walks_.baseline(), card_list_.all(), loads_);
       walks_.rotate();
     }
     const ScanScope scope = scanner_.choose_scope(now);
     coverage_ =
-        scanner_.scan(card_list_, may_wake_, now, reading.deadline_ns(), walks_.now(), scope);
+        scanner_.scan(card_list_, may_wake_, now, reading.deadline_ns(), walks_.newest(), scope);
     has_walked_ = true;
     diagnose_coverage(reading);
   }
@@ -363,7 +363,7 @@ Result<void> DrmSource::walk(Reading& reading) {
   const std::uint32_t others = coverage_.processes - (coverage_.has_own ? 1 : 0);
   const bool sees_none =
       others != 0 ? coverage_.unreadable == others : coverage_.hides_others && coverage_.has_own;
-  if (!sees_none || !walks_.now().all().empty()) return {};
+  if (!sees_none || !walks_.newest().all().empty()) return {};
   if (others == 0) return make_hidden_failure();
   return fail(
       is_refused(coverage_.error) ? Status::permission : Status::limit,
@@ -383,7 +383,7 @@ void DrmSource::trace_walk(Reading& reading) const {
   diagnostic.failure = fail(Status::ok, {"walk over ", coverage_.processes, " processes, ",
                                          coverage_.remembered, " of them looked through earlier"});
   if (coverage_.remembered != 0)
-    diagnostic.duration_ns = walks_.now().start_ns - coverage_.oldest_search_ns;
+    diagnostic.duration_ns = walks_.newest().start_ns - coverage_.oldest_search_ns;
   reading.diagnose(diagnostic);
 }
 
@@ -429,7 +429,7 @@ void DrmSource::diagnose_coverage(Reading& reading) const {
     diagnostic.unreadable_processes = coverage_.waiting;
     diagnostic.failure =
         fail(Status::limit, {"some processes were searched for new clients up to ",
-                             round_seconds(walks_.now().start_ns - coverage_.oldest_search_ns),
+                             round_seconds(walks_.newest().start_ns - coverage_.oldest_search_ns),
                              " s ago: all of them take more than ", rescan_percent_,
                              " % of a core (rescan_percent)"});
     reading.diagnose(diagnostic);
@@ -471,13 +471,13 @@ Result<void> DrmSource::processes(Slot slot, std::vector<Usage>& out, Reading& r
   const bool can_read = !must_not_wake(*card, may_wake_);
   if (can_read) {
     if (Result<void> ok = walk(reading); !ok) return ok;
-    find_card_pids(walks_.now(), slot, pids_);
+    find_card_pids(walks_.newest(), slot, pids_);
     FieldSet missing = 0;
     for (const std::uint32_t pid : pids_) {
-      missing |= fill_row(walks_.now(), walks_.before(), slot, pid, out.emplace_back());
+      missing |= fill_row(walks_.newest(), walks_.baseline(), slot, pid, out.emplace_back());
       out.back().source = card->driver->source();
     }
-    explain_rows(visit, subject::processes, missing, walks_.now());
+    explain_rows(visit, subject::processes, missing, walks_.newest());
   }
   const std::size_t fdinfo_row_count = out.size();
   Result<void> outcome = card->driver->complete_rows(visit, 0, out);
@@ -485,7 +485,7 @@ Result<void> DrmSource::processes(Slot slot, std::vector<Usage>& out, Reading& r
   if (!outcome && !out.empty()) visit.diagnose(outcome.failure(), subject::processes, 0);
   if (outcome && can_read) outcome = check_missed();
   for (Usage& row : out) {
-    finish_row(*card, row, reading, subject::processes, find_error(walks_.now(), slot, row.pid));
+    finish_row(*card, row, reading, subject::processes, find_error(walks_.newest(), slot, row.pid));
   }
   return outcome ? outcome : mark_incomplete(out, outcome.failure());
 }
@@ -496,7 +496,7 @@ const QueriedProcess& DrmSource::walk_process(std::uint32_t pid, bool is_self) {
   process.begin(platform::monotonic_ns(), baseline_ns);
   std::array<char, 16> digits;
   const std::string_view name = is_self ? "self" : compose_into(digits, {pid});
-  process.error = scanner_.scan_process(name, pid, card_list_, may_wake_, process.walks.now());
+  process.error = scanner_.scan_process(name, pid, card_list_, may_wake_, process.walks.newest());
   process.reading = reading_;
   return process;
 }
@@ -510,7 +510,7 @@ Failure DrmSource::make_not_listed_failure(const Card& card, const QueriedProces
          refused && may_gain_tracing(proc_root_) ? "; CAP_SYS_PTRACE allows it" : ""},
         process.error);
   }
-  if (process.walks.now().has_asleep(card.slot)) return make_asleep_failure(card);
+  if (process.walks.newest().has_asleep(card.slot)) return make_asleep_failure(card);
   return fail_for(card)(Status::no_process,
                         {"process ", process.pid, " holds no descriptor of this device"});
 }
@@ -533,15 +533,16 @@ Result<void> DrmSource::fill_process(const Card& card, std::uint32_t pid, bool i
   }
   std::vector<Usage>& rows = process_rows_;
   rows.clear();
-  find_card_pids(process.walks.now(), card.slot, pids_);
+  find_card_pids(process.walks.newest(), card.slot, pids_);
   CardVisit visit(*this, card, reading);
   if (error == 0 && !pids_.empty()) {
-    const bool is_newer = process.walks.before().start_ns > walks_.before().start_ns;
-    const ClientList& baseline = is_newer ? process.walks.before() : walks_.before();
+    const bool is_newer = process.walks.baseline().start_ns > walks_.baseline().start_ns;
+    const ClientList& baseline = is_newer ? process.walks.baseline() : walks_.baseline();
     const FieldSet missing =
-        fill_row(process.walks.now(), baseline, card.slot, pid, rows.emplace_back());
-    explain_rows(visit, is_self ? subject::self : subject::processes, missing, process.walks.now());
-  } else if (error == 0 && is_self && !process.walks.now().has_asleep(card.slot)) {
+        fill_row(process.walks.newest(), baseline, card.slot, pid, rows.emplace_back());
+    explain_rows(visit, is_self ? subject::self : subject::processes, missing,
+                 process.walks.newest());
+  } else if (error == 0 && is_self && !process.walks.newest().has_asleep(card.slot)) {
     rows.push_back(make_unused_row(pid));
   }
   const Result<void> outcome = card.driver->complete_rows(visit, pid, rows);
@@ -555,7 +556,7 @@ Result<void> DrmSource::fill_process(const Card& card, std::uint32_t pid, bool i
     mark_lower_bound(out);
   }
   finish_row(card, out, reading, is_self ? subject::self : subject::processes,
-             find_error(process.walks.now(), card.slot, pid));
+             find_error(process.walks.newest(), card.slot, pid));
   return {};
 }
 

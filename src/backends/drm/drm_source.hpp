@@ -22,7 +22,7 @@ struct QueriedProcess {
 
   // Called before a walk. Makes the newest walk the older one if it is at least `min_age_ns` old.
   void begin(std::uint64_t now_ns, std::uint64_t min_age_ns) noexcept {
-    const std::uint64_t start_ns = walks.now().start_ns;
+    const std::uint64_t start_ns = walks.newest().start_ns;
     if (start_ns != 0 && now_ns - start_ns >= min_age_ns) walks.rotate();
   }
 };
@@ -34,11 +34,11 @@ class QueriedProcesses {
     QueriedProcess* oldest = &all_.front();
     for (QueriedProcess& process : all_) {
       if (process.pid == pid && process.is_self == is_self) return process;
-      if (process.walks.now().start_ns < oldest->walks.now().start_ns) oldest = &process;
+      if (process.walks.newest().start_ns < oldest->walks.newest().start_ns) oldest = &process;
     }
     oldest->pid = pid;
     oldest->is_self = is_self;
-    oldest->reading = oldest->walks.now().start_ns = oldest->walks.before().start_ns = 0;
+    oldest->reading = oldest->walks.newest().start_ns = oldest->walks.baseline().start_ns = 0;
     return *oldest;
   }
   void forget() noexcept {

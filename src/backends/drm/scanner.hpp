@@ -101,11 +101,11 @@ struct Coverage {
   std::uint32_t remembered = 0;   // not scanned now, except as ScanScope requires
   // Time of the oldest of those scans, or of the list of processes.
   std::uint64_t oldest_search_ns = 0;
-  bool is_outdated = false;  // longer ago than `rescan_ns`
-  int error = 0;             // of the last unreadable one
-  int tree_error = 0;        // errno if /proc itself cannot be listed
-  bool hides_others = false;    // those of other users are hidden (mount option hidepid)
-  bool has_own = false;      // the caller's own is among them, and was readable
+  bool is_outdated = false;   // longer ago than `rescan_ns`
+  int error = 0;              // of the last unreadable one
+  int tree_error = 0;         // errno if /proc itself cannot be listed
+  bool hides_others = false;  // those of other users are hidden (mount option hidepid)
+  bool has_own = false;       // the caller's own is among them, and was readable
 
   [[nodiscard]] bool is_complete() const noexcept {
     return unreadable == 0 && not_reached == 0 && waiting == 0 && !is_outdated && tree_error == 0 &&
@@ -168,6 +168,7 @@ class Scanner {
     std::uint64_t now_ns;
     ScanScope scope;
   };
+  // One process being scanned in a walk, passed to the functions that inspect its descriptors.
   struct Inspection {
     const Walk& walk;
     Process& process;

@@ -86,6 +86,8 @@ constexpr double to_number(const FieldValue& field) noexcept {
   return is_32_bit(field) ? static_cast<std::int32_t>(field.bits) : static_cast<double>(field.bits);
 }
 
+// Base of the telemetry and metric readers: calls NVML for one device, reports missing values,
+// and stops after a code that ends the reading.
 class DeviceReader {
  public:
   // Returns the code that ended the reading early (gpu_is_lost, uninitialized), else success.

@@ -142,30 +142,30 @@ const Fault* find_used_fault(const FaultScript& script, Call call, std::uint64_t
 }  // namespace
 
 template <class F>
-Result<void> Driver::perform(Call what, const DescribedDevice* d, Reading& r, F body) {
-  const std::uint64_t start_ns = r.wants_trace() ? platform::monotonic_ns() : 0;
+Result<void> Driver::perform(Call call, const DescribedDevice* device, Reading& reading, F body) {
+  const std::uint64_t start_ns = reading.wants_trace() ? platform::monotonic_ns() : 0;
   const std::uint64_t reading_number = view_.reading;
   const Fault* fault = nullptr;
   for (const FaultScript* script :
-       {&view_.machine->fault_script, d != nullptr ? &d->fault_script : nullptr}) {
+       {&view_.machine->fault_script, device != nullptr ? &device->fault_script : nullptr}) {
     if (script == nullptr) continue;
-    apply_delays(*script, what, reading_number);
-    if (fault == nullptr) fault = find_call_fault(*script, what, reading_number);
+    apply_delays(*script, call, reading_number);
+    if (fault == nullptr) fault = find_call_fault(*script, call, reading_number);
   }
   Result<void> outcome = fault != nullptr ? Result<void>(fault->failure) : body();
-  if (r.wants_trace()) trace(what, d, outcome, start_ns, r);
+  if (reading.wants_trace()) trace(call, device, outcome, start_ns, reading);
   return outcome;
 }
 
 template <class F>
-Result<void> Driver::call_device(Call what, Slot slot, Reading& r, F body) {
+Result<void> Driver::call_device(Call call, Slot slot, Reading& reading, F body) {
   if (view_.machine == nullptr)
     return make_simulated_failure(Status::state, "no reading has begun");
   const DescribedDevice* device = view_.machine->find(slot);
   if (device == nullptr)
     return make_simulated_failure(Status::device_lost, "the machine has this device no more");
-  if (!begin_call(*device, r)) return make_hung_failure();
-  return perform(what, device, r, [&]() -> Result<void> {
+  if (!begin_call(*device, reading)) return make_hung_failure();
+  return perform(call, device, reading, [&]() -> Result<void> {
     Result<void> outcome = check_state(*device);
     return outcome ? body(*device) : outcome;
   });
@@ -257,8 +257,7 @@ Result<void> Driver::memory(Slot slot, PoolList& out, Reading& reading) {
       });
 }
 
-Result<void> Driver::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out,
-                               Reading& reading) {
+Result<void> Driver::telemetry(Slot slot, FieldSet fields, hmn::Telemetry& out, Reading& reading) {
   return call_device(
       Call::telemetry, slot, reading, [&](const DescribedDevice& device) -> Result<void> {
         Failure failure =

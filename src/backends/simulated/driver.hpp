@@ -79,6 +79,8 @@ class Driver final : public DeviceSource {
   bool is_open_;
 };
 
+// Answers for host memory and processes from the machine file, and from the real host where the
+// file says so.
 class Host final : public HostSource {
  public:
   Host(std::shared_ptr<MachineFile> file, std::unique_ptr<HostSource> real);

@@ -84,6 +84,7 @@ namespace field = telemetry_field;
 // The firmware reports -256 degrees for sensors without power.
 constexpr std::int64_t coldest = -100'000;
 
+// Tracks which wanted telemetry fields were found, refused or are still missing.
 class Collector {
  public:
   Collector(FieldSet fields, Reading& reading)
@@ -225,8 +226,7 @@ NvmapClients parse_nvmap(std::string_view text) {
 
 RailLoad classify_rail(std::string_view label) noexcept {
   if (scan::has_part(gpu_rails, ' ', label)) return RailLoad::gpu_alone;
-  return scan::has_part(shared_rails, ' ', label) ? RailLoad::gpu_and_others
-                                                  : RailLoad::none;
+  return scan::has_part(shared_rails, ' ', label) ? RailLoad::gpu_and_others : RailLoad::none;
 }
 
 Rail find_rail(std::string_view sys_root, bool& is_complete) {

@@ -33,10 +33,10 @@ _hmn_numbers() {
 
 # Sets the kind and the words of a letter or a name, of the command or, before it, of any.
 _hmn_find() {
-  local of letter name rest
-  while IFS='|' read -r of letter name kind words rest; do
+  local owner letter name rest
+  while IFS='|' read -r owner letter name kind words rest; do
     # shellcheck disable=SC2053 # a name may be a pattern
-    [[ $command && $of != "$command" ]] || [[ $letter != "$1" && $name != $1 ]] || return 0
+    [[ $command && $owner != "$command" ]] || [[ $letter != "$1" && $name != $1 ]] || return 0
   done <<<"$_hmn_rows"
   kind=flag words=
 }
@@ -75,27 +75,27 @@ _hmn_program() {
 }
 
 _hmn_names() {
-  local of letter name kind rest names=
-  while IFS='|' read -r of letter name kind rest; do
-    [[ $of != "$command" || $name != -* && $kind != command ]] || names+=" $name"
+  local owner letter name kind rest names=
+  while IFS='|' read -r owner letter name kind rest; do
+    [[ $owner != "$command" || $name != -* && $kind != command ]] || names+=" $name"
   done <<<"$_hmn_rows"
   _hmn_add -W "$names" -- "$word"
 }
 
 _hmn() {
-  local word=${COMP_WORDS[COMP_CWORD]} command='' kind words i at
+  local word=${COMP_WORDS[COMP_CWORD]} command='' kind words i argument
   COMPREPLY=()
   [[ $word != = ]] || word=
   for ((i = 1; i < COMP_CWORD; i++)); do
-    at=${COMP_WORDS[i]}
-    if [[ $at == -?* && $at != -- ]]; then
-      [[ $at == --* ]] || at=-${at: -1} # the last of several letters
-      _hmn_find "$at"
+    argument=${COMP_WORDS[i]}
+    if [[ $argument == -?* && $argument != -- ]]; then
+      [[ $argument == --* ]] || argument=-${argument: -1} # the last of several letters
+      _hmn_find "$argument"
       [[ $kind != flag ]] || continue
       [[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
       ((++i < COMP_CWORD)) || { _hmn_value && return; }
     elif [[ ! $command ]]; then
-      command=$at
+      command=$argument
     else
       _hmn_find '[^-]*'
       [[ $at != -- ]] || ((i++))
@@ -122,17 +122,17 @@ _hmn_rows='@ROWS@'
 # Prints the numbers of a JSON key, of the machine on the line.
 _hmn_numbers() {
   local -a machine
-  local at=${words[(I)--machine]}
-  (( at )) && machine=(--machine $words[at+1])
+  local position=${words[(I)--machine]}
+  (( position )) && machine=(--machine $words[position+1])
   _call_program numbers hmn ${@:2} --json --timeout 2s $machine 2>/dev/null |
     grep -o "[{,]\"$1\":[0-9]*" | grep -o '[0-9]*$' | sort -nu
 }
 
 # Completes the value of an option, or an argument, of a command.
 _hmn_value() {
-  local of letter name kind list help
-  while IFS='|' read -r of letter name kind list help; do
-    [[ $of != $1 || $name != $2 ]] || break
+  local owner letter name kind list help
+  while IFS='|' read -r owner letter name kind list help; do
+    [[ $owner != $1 || $name != $2 ]] || break
   done <<<$_hmn_rows
   case $kind in
     words) compadd -- ${=list} ;;
@@ -147,10 +147,10 @@ _hmn_value() {
 
 # Sets specs, as _arguments takes them, of a command, and the commands that are named.
 _hmn_specs() {
-  local of letter name kind list help value
+  local owner letter name kind list help value
   local -a names
-  while IFS='|' read -r of letter name kind list help; do
-    [[ $of == $1 ]] || continue
+  while IFS='|' read -r owner letter name kind list help; do
+    [[ $owner == $1 ]] || continue
     names=($letter $name)
     help="[${${help//\[/\\[}//\]/\\]}]"
     value=":$name: _hmn_value ${(qq)1} $name"
@@ -199,34 +199,34 @@ set -l valued (string replace -rf '^[^|]*\|([^|]*)\|(--[^|]*)\|(?!flag).*' '$1 $
 complete -c hmn -f
 for row in $rows
     string split '|' $row | read -lL of letter name kind list help
-    set -l when "__fish_seen_subcommand_from $of"
-    test -n "$of"; or set when "not __fish_seen_subcommand_from $commands"
-    set -l how
-    string match -q -- '--*' $name; and set -a how -l (string sub -s 3 -- $name)
-    test -n "$letter"; and set -a how -s (string sub -s 2 -- $letter)
+    set -l condition "__fish_seen_subcommand_from $owner"
+    test -n "$owner"; or set condition "not __fish_seen_subcommand_from $commands"
+    set -l options
+    string match -q -- '--*' $name; and set -a options -l (string sub -s 3 -- $name)
+    test -n "$letter"; and set -a options -s (string sub -s 2 -- $letter)
     switch $kind
         case any
-            set -a how -x
+            set -a options -x
         case words
-            set -a how -x -a $list
+            set -a options -x -a $list
         case list
-            set -a how -x -a "(__fish_append , $list)"
+            set -a options -x -a "(__fish_append , $list)"
         case device
-            set -a how -x -a "(__fish_append , (__hmn_numbers index) $list)"
+            set -a options -x -a "(__fish_append , (__hmn_numbers index) $list)"
         case pid
-            set -a how -x -a '(__hmn_numbers pid ps)'
+            set -a options -x -a '(__hmn_numbers pid ps)'
         case user
-            set -a how -x -a '(__fish_complete_users)'
+            set -a options -x -a '(__fish_complete_users)'
         case file
-            set -a how -r -F
+            set -a options -r -F
         case machine
-            set -a how -r -F -a $list
+            set -a options -r -F -a $list
         case command
-            set -a how -a $name
+            set -a options -a $name
         case program # completes as it does; -_ ends the options of the function
-            set -a how -x -a "(__fish_complete_subcommand --fcs-skip=2 -_ $valued)"
+            set -a options -x -a "(__fish_complete_subcommand --fcs-skip=2 -_ $valued)"
     end
-    complete -c hmn -n $when $how -d $help
+    complete -c hmn -n $condition $options -d $help
 end
 )sh";
 

@@ -47,8 +47,8 @@ unsigned choose_bar_width(const Style& style) {
 
 std::optional<double> compute_device_share(const ProcessRow& row) {
   const auto& pool = row.gpu->memory;
-  if (!row.use.main || !pool || !pool->total_bytes) return std::nullopt;
-  return compute_fraction(*row.use.main, *pool->total_bytes);
+  if (!row.pool_use.main || !pool || !pool->total_bytes) return std::nullopt;
+  return compute_fraction(*row.pool_use.main, *pool->total_bytes);
 }
 
 bool has_bars(const Style& style) {
@@ -441,7 +441,7 @@ std::vector<PoolAmounts> split_by_pool(const ProcessRow& row) {
   PoolAmounts own{main ? pool_word(main->kind) : Word(), row.usage};
   const bool is_in_ram =
       main && (main->kind == pool_kind::unified || main->kind == pool_kind::host);
-  if (row.is_unattributed) own.values.used_bytes = row.use.main;
+  if (row.is_unattributed) own.values.used_bytes = row.pool_use.main;
   if (row.is_unattributed || (is_in_ram && !shared)) return {own};
   if (row.is_split) {
     own = {pool_word(pool_kind::vram), {}, true};  // an APU's, whose other amounts include GTT

@@ -106,7 +106,7 @@ void add_unattributed(const GpuMap& whole_gpus, const DeviceSet& devices,
     row.usage.age_ns = pool.age_ns;
     const bool is_host = pool.kind == hypomnesis::pool_kind::host;
     (is_host ? row.usage.host_pool_bytes : row.usage.used_bytes) = pool.unattributed_bytes;
-    row.use.main = pool.unattributed_bytes;
+    row.pool_use.main = pool.unattributed_bytes;
     row.usage.accounting = pool.accounting;
     if (belongs_to(row, devices)) rows.push_back(std::move(row));
   }

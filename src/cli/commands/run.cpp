@@ -217,7 +217,7 @@ BoundedPeak find_group_peak(const RunResult& result, const GroupPeak& peak) {
   if (may_be_running && !peak.bound_reason.empty())
     return {std::nullopt, Bound::exact,
             fmt::format("{}, and {}", explain_partial(result), peak.bound_reason)};
-  const std::string measure = CommandGroup::description().measure;
+  const std::string measure = CommandGroup::kind().measure;
   if (may_be_running) return {peak.bytes, Bound::lower, explain_partial(result) + "; " + measure};
   if (!peak.bound_reason.empty())
     return {peak.bytes, Bound::upper, fmt::format("at most: {}; {}", peak.bound_reason, measure)};
@@ -287,7 +287,7 @@ std::string format_device(const RunOutcome& outcome, std::size_t position) {
     text += format_driver_peak_row("  largest process", outcome, driver_peak);
   if (const auto group = find_group_peak(outcome.result, outcome.result.device_groups[position]);
       group.bytes)
-    text += format_group_row(fmt::format("  {}", CommandGroup::description().name), group);
+    text += format_group_row(fmt::format("  {}", CommandGroup::kind().name), group);
   const auto before = get_used_before(device);
   auto detail = account.used.highest() ? std::string() : explain_missing_use(account);
   if (before)
@@ -404,7 +404,7 @@ PlotPanel make_host_panel(const RunOutcome& outcome) {
   }
   if (account.group().highest())
     panel.series.push_back(
-        {CommandGroup::description().name, SeriesColour::third, &account.group().line(), false});
+        {CommandGroup::kind().name, SeriesColour::third, &account.group().line(), false});
   return panel;
 }
 
@@ -493,9 +493,9 @@ std::string format_run_text(const RunOutcome& outcome, bool include_reasons, boo
         has_skipped_samples(outcome, outcome.account.proportional()) || result.is_partial());
   const auto group = find_group_peak(result, result.group);
   if (group.bytes)
-    text += format_group_row(CommandGroup::description().name, group);
+    text += format_group_row(CommandGroup::kind().name, group);
   else if (include_reasons)
-    text += format_row(CommandGroup::description().name, "?", escape_for_text(group.explanation));
+    text += format_row(CommandGroup::kind().name, "?", escape_for_text(group.explanation));
   if (const auto count = result.remaining.count.value_or(0); count > 0)
     text += format_row("left running", fmt::format("{}", count),
                        "not measured since the command ended");
@@ -521,8 +521,7 @@ std::string format_run_json(const RunOutcome& outcome) {
   std::vector<JsonObject> devices;
   for (std::size_t i = 0; i < outcome.account.devices().size(); ++i)
     devices.push_back(make_device_object(outcome, i));
-  const bool is_control_group =
-      CommandGroup::description().key == std::string_view("control_group");
+  const bool is_control_group = CommandGroup::kind().key == std::string_view("control_group");
   const auto group = make_group_object(find_group_peak(result, result.group));
   JsonObject object;
   object.add("command", make_views(result.command))
@@ -544,7 +543,7 @@ std::string format_run_json(const RunOutcome& outcome) {
       .add("left_running", result.remaining.count)
       .add("devices", outcome.meter.no_devices_reason() ? std::nullopt : std::optional(devices))
       .add("devices_reason", outcome.meter.no_devices_reason());
-  if (!is_control_group) object.add(CommandGroup::description().key, group);
+  if (!is_control_group) object.add(CommandGroup::kind().key, group);
   return object.text() + "\n";
 }
 
@@ -710,7 +709,7 @@ Expected<ExitCode> run_run(const Session& session, const Options& options, const
   auto child = start_command(options.words, group, result.group.reason);
   if (!child) return child.error();
   result.own_bytes = read_own_peak(session);
-  result.sees_orphans = adopts_orphans || (group && CommandGroup::description().holds_all);
+  result.sees_orphans = adopts_orphans || (group && CommandGroup::kind().holds_all);
   ProcessTree tree(roots, child->pid(), adopts_orphans);
   meter->watch(tree, child->pid(), group ? &*group : nullptr);
   SampleQueue samples;
@@ -730,8 +729,8 @@ Expected<ExitCode> run_run(const Session& session, const Options& options, const
   for (const auto& device : meter->devices())
     result.device_groups.push_back(
         group ? group->device_peak(device.before.device.pci_bus_id.value_or("")) : result.group);
-  result.energy = meter->end();
-  result.peaks = meter->peaks(result.started_unix_ns);
+  result.energy = meter->finish();
+  result.peaks = meter->read_peaks(result.started_unix_ns);
   return report_run({result, samples.finish(*meter, recorder), *meter}, recorder, options, style);
 }
 

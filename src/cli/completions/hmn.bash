@@ -194,10 +194,10 @@ _hmn_numbers() {
 
 # Sets the kind and the words of a letter or a name, of the command or, before it, of any.
 _hmn_find() {
-  local of letter name rest
-  while IFS='|' read -r of letter name kind words rest; do
+  local owner letter name rest
+  while IFS='|' read -r owner letter name kind words rest; do
     # shellcheck disable=SC2053 # a name may be a pattern
-    [[ $command && $of != "$command" ]] || [[ $letter != "$1" && $name != $1 ]] || return 0
+    [[ $command && $owner != "$command" ]] || [[ $letter != "$1" && $name != $1 ]] || return 0
   done <<<"$_hmn_rows"
   kind=flag words=
 }
@@ -236,27 +236,27 @@ _hmn_program() {
 }
 
 _hmn_names() {
-  local of letter name kind rest names=
-  while IFS='|' read -r of letter name kind rest; do
-    [[ $of != "$command" || $name != -* && $kind != command ]] || names+=" $name"
+  local owner letter name kind rest names=
+  while IFS='|' read -r owner letter name kind rest; do
+    [[ $owner != "$command" || $name != -* && $kind != command ]] || names+=" $name"
   done <<<"$_hmn_rows"
   _hmn_add -W "$names" -- "$word"
 }
 
 _hmn() {
-  local word=${COMP_WORDS[COMP_CWORD]} command='' kind words i at
+  local word=${COMP_WORDS[COMP_CWORD]} command='' kind words i argument
   COMPREPLY=()
   [[ $word != = ]] || word=
   for ((i = 1; i < COMP_CWORD; i++)); do
-    at=${COMP_WORDS[i]}
-    if [[ $at == -?* && $at != -- ]]; then
-      [[ $at == --* ]] || at=-${at: -1} # the last of several letters
-      _hmn_find "$at"
+    argument=${COMP_WORDS[i]}
+    if [[ $argument == -?* && $argument != -- ]]; then
+      [[ $argument == --* ]] || argument=-${argument: -1} # the last of several letters
+      _hmn_find "$argument"
       [[ $kind != flag ]] || continue
       [[ ${COMP_WORDS[i + 1]} != = ]] || ((i++))
       ((++i < COMP_CWORD)) || { _hmn_value && return; }
     elif [[ ! $command ]]; then
-      command=$at
+      command=$argument
     else
       _hmn_find '[^-]*'
       [[ $at != -- ]] || ((i++))

@@ -190,32 +190,32 @@ set -l valued (string replace -rf '^[^|]*\|([^|]*)\|(--[^|]*)\|(?!flag).*' '$1 $
 complete -c hmn -f
 for row in $rows
     string split '|' $row | read -lL of letter name kind list help
-    set -l when "__fish_seen_subcommand_from $of"
-    test -n "$of"; or set when "not __fish_seen_subcommand_from $commands"
-    set -l how
-    string match -q -- '--*' $name; and set -a how -l (string sub -s 3 -- $name)
-    test -n "$letter"; and set -a how -s (string sub -s 2 -- $letter)
+    set -l condition "__fish_seen_subcommand_from $owner"
+    test -n "$owner"; or set condition "not __fish_seen_subcommand_from $commands"
+    set -l options
+    string match -q -- '--*' $name; and set -a options -l (string sub -s 3 -- $name)
+    test -n "$letter"; and set -a options -s (string sub -s 2 -- $letter)
     switch $kind
         case any
-            set -a how -x
+            set -a options -x
         case words
-            set -a how -x -a $list
+            set -a options -x -a $list
         case list
-            set -a how -x -a "(__fish_append , $list)"
+            set -a options -x -a "(__fish_append , $list)"
         case device
-            set -a how -x -a "(__fish_append , (__hmn_numbers index) $list)"
+            set -a options -x -a "(__fish_append , (__hmn_numbers index) $list)"
         case pid
-            set -a how -x -a '(__hmn_numbers pid ps)'
+            set -a options -x -a '(__hmn_numbers pid ps)'
         case user
-            set -a how -x -a '(__fish_complete_users)'
+            set -a options -x -a '(__fish_complete_users)'
         case file
-            set -a how -r -F
+            set -a options -r -F
         case machine
-            set -a how -r -F -a $list
+            set -a options -r -F -a $list
         case command
-            set -a how -a $name
+            set -a options -a $name
         case program # completes as it does; -_ ends the options of the function
-            set -a how -x -a "(__fish_complete_subcommand --fcs-skip=2 -_ $valued)"
+            set -a options -x -a "(__fish_complete_subcommand --fcs-skip=2 -_ $valued)"
     end
-    complete -c hmn -n $when $how -d $help
+    complete -c hmn -n $condition $options -d $help
 end

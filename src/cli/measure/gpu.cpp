@@ -27,10 +27,6 @@ std::vector<hypomnesis::pool> find_parts(const std::vector<hypomnesis::pool>& po
   return parts;
 }
 
-bool has_ids(const hypomnesis::device& device) {
-  return device.vendor != vendor_id::unknown && device.pci_device;
-}
-
 // Returns the text of pci.ids, of the package hwdata; empty: it is not installed.
 std::string read_pci_ids() {
   constexpr std::uint64_t max_size = std::uint64_t{16} << 20U;
@@ -59,7 +55,7 @@ std::optional<std::string> name_from_ids(const Gpu& gpu) {
     return fmt::format("{}{}{}", vendor.value_or(""), vendor ? " " : "", gpu.product);
   if (!vendor && gpu.driver.empty()) return std::nullopt;
   const auto maker = vendor.value_or(gpu.driver);
-  if (has_ids(gpu.device))
+  if (gpu.device.vendor != vendor_id::unknown && gpu.device.pci_device)
     return fmt::format("{} {:04x}:{:04x}", maker, number(gpu.device.vendor),
                        *gpu.device.pci_device);
   if (gpu.driver.empty()) return std::nullopt;

@@ -215,9 +215,9 @@ std::string_view format_sort_key(SortKey key) noexcept {
 }
 
 void select_pool(ProcessRow& row, std::optional<std::uint64_t> PoolUse::*field) noexcept {
-  row.use = split_use(row.usage, *row.gpu);
-  row.is_split = row.use.own != row.usage.used_bytes;
-  row.usage.used_bytes = row.use.*field;
+  row.pool_use = split_use(row.usage, *row.gpu);
+  row.is_split = row.pool_use.own != row.usage.used_bytes;
+  row.usage.used_bytes = row.pool_use.*field;
 }
 
 std::optional<std::uint64_t> compute_total_bytes(const ProcessRow& row) noexcept {
@@ -293,7 +293,7 @@ bool is_greater(const UsageGroup& a, const UsageGroup& b) {
 
 void UsageTally::add(const ProcessRow& row) {
   add(row.usage, row.usage.used_bytes, row.is_split);
-  add_bounded(row.usage, row.use.main, max_used_bytes(*row.gpu));
+  add_bounded(row.usage, row.pool_use.main, max_used_bytes(*row.gpu));
 }
 
 void UsageTally::add_bounded(const hypomnesis::usage& row, std::optional<std::uint64_t> used,

@@ -38,7 +38,7 @@ struct ProcessRow {
   std::shared_ptr<const Gpu> gpu;  // never null
   bool is_unattributed = false;    // use by no visible process, in the same values
   std::uint32_t unsupported = 0;   // HMN_USAGE_HAS_* that its device or driver does not have
-  PoolUse use;                     // used_bytes is one of them: see select_pool()
+  PoolUse pool_use;                // used_bytes is one of them: see select_pool()
   bool is_split = false;           // used_bytes of the library counts several pools
   // Looked up on request only.
   std::optional<std::string> user;

@@ -338,7 +338,7 @@ std::optional<hypomnesis::snapshot_values> RunMeter::take_snapshot(hypomnesis::p
 
 void RunMeter::refresh_members() {
   tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
-  if (group_ != nullptr) group_->compare(tree_->members());
+  if (group_ != nullptr) group_->check_members(tree_->members());
 }
 
 // Sums without processes that end in the meantime; nothing if one cannot be read.
@@ -452,8 +452,9 @@ std::vector<DeviceSample> RunMeter::read_devices() {
   std::string snapshot_reason;
   std::string list_reason;
   std::optional<hypomnesis::snapshot_values> list_snapshot;  // one for all devices that need it
-  const auto snapshot = take_snapshot(reads_one_by_one ? device_parts : device_parts | part::processes,
-                                      Cost::quick, snapshot_reason);
+  const auto snapshot =
+      take_snapshot(reads_one_by_one ? device_parts : device_parts | part::processes, Cost::quick,
+                    snapshot_reason);
   for (auto& device : devices_)
     if (device.needs_own_usage) probe_process_list(session_, device);
   std::vector<DeviceSample> samples(devices_.size());
@@ -511,7 +512,7 @@ RemainingProcesses RunMeter::find_remaining() {
   return remaining;
 }
 
-std::vector<EnergyReading> RunMeter::end() {
+std::vector<EnergyReading> RunMeter::finish() {
   is_searching_ = false;
   std::vector<EnergyReading> all(devices_.size());
   if (devices_.empty()) return all;
@@ -523,7 +524,7 @@ std::vector<EnergyReading> RunMeter::end() {
   return all;
 }
 
-std::vector<DriverPeak> RunMeter::peaks(std::uint64_t started_unix_ns) {
+std::vector<DriverPeak> RunMeter::read_peaks(std::uint64_t started_unix_ns) {
   tree_->refresh();
   if (const auto& reason = tree_->error(); !reason.empty())
     return std::vector<DriverPeak>(devices_.size(), {std::nullopt, 0, {}, reason});

@@ -131,9 +131,9 @@ class RunMeter {
   // Finds what the command has left running.
   RemainingProcesses find_remaining();
   // Ends the measurement; returns the devices' energy counters.
-  std::vector<EnergyReading> end();
+  std::vector<EnergyReading> finish();
   // Returns the peaks that the drivers keep for its processes, after end().
-  std::vector<DriverPeak> peaks(std::uint64_t started_unix_ns);
+  std::vector<DriverPeak> read_peaks(std::uint64_t started_unix_ns);
 
   // Returns why the command's processes are unknown; empty: they are known.
   const std::string& no_processes_reason() const { return tree_->error(); }

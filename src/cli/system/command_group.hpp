@@ -33,7 +33,7 @@ class CommandGroup {
     const char* measure;  // meaning of its peak
     bool holds_all;       // every descendant of the command
   };
-  static const Kind& description();
+  static const Kind& kind();
 
   // Fails with the reason if there is no such group.
   static Expected<CommandGroup> make(const Roots& roots);
@@ -46,7 +46,7 @@ class CommandGroup {
 
   // Looks for processes that make the peak differ from the command's: others that have
   // entered the group, members of the command that have left it.
-  void compare(const std::vector<ProcessTree::Member>& members);
+  void check_members(const std::vector<ProcessTree::Member>& members);
   GroupPeak peak() const;
   // Peak of a device's video memory, where the system counts it by group.
   GroupPeak device_peak(std::string_view pci_bus_id) const;

@@ -16,6 +16,7 @@ struct NvidiaBackends {
   std::optional<hypomnesis::backend_info> nvidia_smi;
 };
 
+// What the library reported of this machine, for the findings of hmn doctor.
 struct MachineEvidence {
   NvidiaBackends nvidia;
   std::vector<hypomnesis::device> devices;

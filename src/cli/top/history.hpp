@@ -15,6 +15,7 @@ namespace hmn::cli::top {
 // Time span that curves show.
 enum class TimeSpan : unsigned { minute, ten_minutes, hour, day };
 
+// Length of a time span, and its name on the screen.
 struct SpanFacts {
   std::uint64_t ns;
   std::string_view name;
@@ -57,7 +58,7 @@ class History {
   // Requires nondecreasing times. No value: unknown from then on.
   void add(std::uint64_t time_ns, std::optional<double> value);
   // Returns the range of the values from `start_ns` to before `end_ns`; none: a gap.
-  std::optional<Range> find_range(TimeSpan of, std::uint64_t start_ns, std::uint64_t end_ns,
+  std::optional<Range> find_range(TimeSpan span, std::uint64_t start_ns, std::uint64_t end_ns,
                                   std::uint64_t hold_ns) const;
   // Returns the highest value in the window.
   std::optional<float> highest(const TimeWindow& window) const;

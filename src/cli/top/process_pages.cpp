@@ -169,7 +169,8 @@ std::string explain_empty_list(const State& state) {
   if (state.list.hidden_count > 0)
     return fmt::format("no process matches \"{}\"; Esc shows all {}", state.choice.filter,
                        state.list.hidden_count);
-  if (state.machine->is_process_list_partial) return "no process is known: " + state.machine->partial_reason;
+  if (state.machine->is_process_list_partial)
+    return "no process is known: " + state.machine->partial_reason;
   const auto owner = state.user ? fmt::format(" of user {}", *state.user) : "";
   const auto device = state.choice.device ? fmt::format("GPU {}", *state.choice.device) : "a GPU";
   return fmt::format("no process{} uses {}", owner, device);
@@ -232,7 +233,7 @@ void add_usage_entries(const MachineReading& machine, const ProcessReading& row,
     entries.push_back(
         {prefix + label, value.value_or(""), value ? "" : find_usage_reason(machine, usage, bit)});
   };
-  add("VRAM", bytes_or_none(row.use.own), HMN_USAGE_HAS_USED);
+  add("VRAM", bytes_or_none(row.pool_use.own), HMN_USAGE_HAS_USED);
   add("load", percent_or_none(usage.busy_percent), HMN_USAGE_HAS_BUSY_PERCENT);
   if (usage.peak_used_bytes) add("peak", bytes_or_none(usage.peak_used_bytes), 0);
   if (usage.shared_bytes) add("shared", bytes_or_none(usage.shared_bytes), 0);

@@ -217,15 +217,15 @@ TEST_CASE("only 8 processes are remembered, and a forgotten process starts witho
   };
   for (std::uint32_t pid = 1; pid <= 8; ++pid) {
     ++now;
-    next_process(pid).walks.now().start_ns = now;
+    next_process(pid).walks.newest().start_ns = now;
   }
   now += interval_ns;
-  CHECK(next_process(1).walks.before().start_ns == interval_ns + 1);
-  next_process(1).walks.now().start_ns = now;
-  CHECK(next_process(9).walks.before().start_ns == 0);  // instead of 2
-  CHECK(next_process(1).walks.before().start_ns == interval_ns + 1);
-  CHECK(next_process(3).walks.before().start_ns == interval_ns + 3);
-  CHECK(next_process(2).walks.before().start_ns == 0);
+  CHECK(next_process(1).walks.baseline().start_ns == interval_ns + 1);
+  next_process(1).walks.newest().start_ns = now;
+  CHECK(next_process(9).walks.baseline().start_ns == 0);  // instead of 2
+  CHECK(next_process(1).walks.baseline().start_ns == interval_ns + 1);
+  CHECK(next_process(3).walks.baseline().start_ns == interval_ns + 3);
+  CHECK(next_process(2).walks.baseline().start_ns == 0);
   processes.forget();
-  CHECK(next_process(1).walks.before().start_ns == 0);
+  CHECK(next_process(1).walks.baseline().start_ns == 0);
 }

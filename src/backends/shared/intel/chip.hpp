@@ -51,6 +51,8 @@ bool is_thermal(Quantity quantity) noexcept;
 // Returns the telemetry_field bits that depend on the quantity.
 FieldSet quantity_fields(Quantity quantity) noexcept;
 
+// All readings of one card's sensor chip, so that telemetry and metrics choose among the same
+// sensors.
 class Chip {
  public:
   // Receives the error of an unreadable file.

@@ -338,7 +338,7 @@ class HttpServer {
   std::optional<MHD_Result> authenticate(MHD_Connection* connection, Request& request);
   MHD_Result refuse_user(MHD_Connection* connection) const;
   MHD_Result route(MHD_Connection* connection, std::string_view url, Request& request);
-  MHD_Result metrics(MHD_Connection* connection, Request& request);
+  MHD_Result send_metrics(MHD_Connection* connection, Request& request);
   std::vector<MHD_OptionItem> tls_options();
 
   WebConfig config_;
@@ -482,13 +482,13 @@ std::optional<MHD_Result> HttpServer::authenticate(MHD_Connection* connection, R
 }
 
 MHD_Result HttpServer::route(MHD_Connection* connection, std::string_view url, Request& request) {
-  if (url == "/metrics") return metrics(connection, request);
+  if (url == "/metrics") return send_metrics(connection, request);
   if (url == "/healthz") return responder_.send(connection, MHD_HTTP_OK, "ok\n");
   if (url == "/") return responder_.send_index(connection);
   return responder_.send(connection, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
-MHD_Result HttpServer::metrics(MHD_Connection* connection, Request& request) {
+MHD_Result HttpServer::send_metrics(MHD_Connection* connection, Request& request) {
   if (request.stage != Request::Stage::scraped) request.scrape = scrapes_.find_recent();
   if (request.scrape)
     return responder_.send_scrape(

@@ -133,7 +133,7 @@ GroupPeak CommandGroup::State::make_peak(std::optional<std::uint64_t> before,
   return {now, {}, {}};
 }
 
-const CommandGroup::Kind& CommandGroup::description() {
+const CommandGroup::Kind& CommandGroup::kind() {
   static constexpr Kind description{"control group", "control_group",
                                     "with hmn itself, page cache and kernel memory", false};
   return description;
@@ -177,7 +177,7 @@ Expected<Child> CommandGroup::start(const std::vector<std::string>& command, std
   return Child::start(command);
 }
 
-void CommandGroup::compare(const std::vector<ProcessTree::Member>& members) {
+void CommandGroup::check_members(const std::vector<ProcessTree::Member>& members) {
   auto& state = *state_;
   state.saw_others = state.saw_others || state.holds_others(members);
   state.saw_departure =

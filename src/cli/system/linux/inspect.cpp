@@ -26,14 +26,9 @@ namespace {
 constexpr std::uint32_t display_class = 0x03;
 constexpr std::uint32_t accelerator_class = 0x12;
 
-std::string first_line(std::string text) {
-  text.resize(std::min(text.find('\n'), text.size()));
-  return text;
-}
-
 std::string read_first_line(const std::string& path) {
   const auto text = read_text_file(path);
-  return text ? first_line(*text) : std::string();
+  return text ? text->substr(0, text->find('\n')) : std::string();
 }
 
 std::optional<std::uint32_t> read_hex_number(const std::string& path) {

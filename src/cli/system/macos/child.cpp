@@ -145,7 +145,7 @@ const ProcessEnd& Child::end() const {
 
 struct CommandGroup::State {};
 
-const CommandGroup::Kind& CommandGroup::description() {
+const CommandGroup::Kind& CommandGroup::kind() {
   static constexpr Kind description{"control group", "control_group", "", false};
   return description;
 }
@@ -162,7 +162,7 @@ Expected<Child> CommandGroup::start(const std::vector<std::string>& command, std
   return Child::start(command);
 }
 
-void CommandGroup::compare(const std::vector<ProcessTree::Member>&) {}
+void CommandGroup::check_members(const std::vector<ProcessTree::Member>&) {}
 
 GroupPeak CommandGroup::peak() const {
   return {};

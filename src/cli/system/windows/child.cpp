@@ -261,7 +261,7 @@ struct CommandGroup::State {
   platform::Handle job;
 };
 
-const CommandGroup::Kind& CommandGroup::description() {
+const CommandGroup::Kind& CommandGroup::kind() {
   static constexpr Kind description{"job object", "job_object",
                                     "committed memory of all its processes", true};
   return description;
@@ -289,7 +289,7 @@ Expected<Child> CommandGroup::start(const std::vector<std::string>& command,
   return start_process(command, state_->job.get(), outside_reason);
 }
 
-void CommandGroup::compare(const std::vector<ProcessTree::Member>&) {}
+void CommandGroup::check_members(const std::vector<ProcessTree::Member>&) {}
 
 // Returns none for 0: every process has committed memory.
 GroupPeak CommandGroup::peak() const {

@@ -109,13 +109,13 @@ TEST_CASE("another process in the group makes the peak a bound; a member elsewhe
   REQUIRE(group);
   write_group(machine, own_pid + "\n70\n", "2097152\n");
   machine.write("proc/70/cgroup", "0::/user.slice/a.scope/inner\n");
-  group->compare({{70, 1}});
+  group->check_members({{70, 1}});
   CHECK(group->peak().bound_reason.empty());
   write_group(machine, own_pid + "\n70\n71\n", "2097152\n");
-  group->compare({{70, 1}});
+  group->check_members({{70, 1}});
   CHECK(includes(group->peak().bound_reason, "other processes"));
   machine.write("proc/70/cgroup", "0::/user.slice/a.scope2\n");
-  group->compare({{70, 1}});
+  group->check_members({{70, 1}});
   CHECK_FALSE(group->peak().bytes);
   CHECK(includes(group->peak().reason, "another control group"));
 }

@@ -78,7 +78,7 @@ hmn_status hmn_context_create(const hmn_context_options* options, hmn_context** 
                               hmn_error* error) noexcept {
   clear_out(out);
   return run_guarded(error, [&]() -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     hmn_context_options full_options{};
     if (Result<void> ok = read_input(options, full_options); !ok) return ok;
     if (Result<void> ok = check_options(full_options); !ok) return ok;

@@ -45,8 +45,8 @@ hmn_status hmn_device_find(hmn_context* handle, const char* key, uint32_t* out,
                            hmn_error* error) noexcept {
   clear_out(out);
   return run_with_context(handle, error, [&](Context& context) -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
-    if (key == nullptr) return null_argument("key is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
+    if (key == nullptr) return make_null_failure("key is NULL");
     const Result<std::uint32_t> index = context.find(key);
     if (!index) return index.failure();
     *out = *index;
@@ -81,7 +81,7 @@ hmn_status hmn_metric_read(hmn_context* handle, uint32_t device_index, const hmn
                            hmn_fields fields, hmn_metric* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](Context& context, hmn_metric& result) -> Result<void> {
     if (Result<void> ok = check_fields(fields, out); !ok) return ok;
-    if (key == nullptr) return null_argument("key is NULL");
+    if (key == nullptr) return make_null_failure("key is NULL");
     hmn_metric_key full_key{};
     if (Result<void> ok = read_input(key, full_key); !ok) return ok;
     if (Result<void> ok = check_reserved(full_key.reserved0); !ok) return ok;

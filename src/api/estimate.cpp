@@ -23,7 +23,7 @@ class ArgumentCheck {
     return false;
   }
   bool refuse_null(const char* message) {
-    outcome_ = null_argument(message);
+    outcome_ = make_null_failure(message);
     return false;
   }
   // Reads a caller's struct that has no default.
@@ -51,7 +51,7 @@ hmn_status run_estimate(std::uint64_t* out, hmn_error* error,
                         FunctionRef<OptionalBytes(ArgumentCheck&)> body) noexcept {
   clear_out(out);
   return run_guarded(error, [&]() -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     ArgumentCheck check;
     const OptionalBytes bytes = body(check);
     return check.finish(bytes, *out);

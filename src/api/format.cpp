@@ -17,7 +17,7 @@ namespace {
 
 Result<void> append_device_line(std::string& text, const hmn_snapshot* handle, std::uint32_t index,
                                 std::uint32_t format, hmn_flags flags) {
-  if (handle == nullptr) return null_argument("snapshot is NULL");
+  if (handle == nullptr) return make_null_failure("snapshot is NULL");
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
     return make_failure(Status::range, {"format: ", format, " is not a known format"});
   }
@@ -27,8 +27,8 @@ Result<void> append_device_line(std::string& text, const hmn_snapshot* handle, s
 }
 
 Result<void> check_snapshots(const hmn_snapshot* before, const hmn_snapshot* after) {
-  if (before == nullptr) return null_argument("before is NULL");
-  return after != nullptr ? Result<void>() : null_argument("after is NULL");
+  if (before == nullptr) return make_null_failure("before is NULL");
+  return after != nullptr ? Result<void>() : make_null_failure("after is NULL");
 }
 
 void copy_delta(const Delta& delta, hmn_delta& out) {
@@ -51,7 +51,7 @@ hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, s
                         AppendReport append) noexcept {
   return write_text(out, error, [&](std::string& text) -> Result<void> {
     if (Result<void> ok = check_snapshots(before, after); !ok) return ok;
-    if (label == nullptr) return null_argument("label is NULL");
+    if (label == nullptr) return make_null_failure("label is NULL");
     if (Result<void> ok = check_flags(flags, HMN_LINE_MB); !ok) return ok;
     return append(text, object(before), object(after), index, label, select_unit(flags));
   });
@@ -76,7 +76,7 @@ hmn_status hmn_format_json(const hmn_snapshot* handle, hmn_flags flags, char* bu
                            uint32_t capacity, uint32_t* needed, hmn_error* error) noexcept {
   const TextOut out{buffer, capacity, needed};
   return out.fill(error, [&](std::span<char> destination) -> Result<std::size_t> {
-    if (handle == nullptr) return null_argument("snapshot is NULL");
+    if (handle == nullptr) return make_null_failure("snapshot is NULL");
     if (Result<void> ok = check_flags(flags); !ok) return ok.failure();
     return write_json(destination, object(handle));
   });

@@ -9,7 +9,7 @@
 
 namespace hmn::api {
 
-Failure null_argument(const char* message) noexcept {
+Failure make_null_failure(const char* message) noexcept {
   return make_failure(Status::argument, message);
 }
 
@@ -134,7 +134,7 @@ hmn_status fill_sized(hmn_context* handle, SizedOut out, hmn_error* error,
 hmn_status fill_sized(const hmn_snapshot* handle, SizedOut out, hmn_error* error,
                       FunctionRef<Result<void>(const Snapshot&, void*)> read) noexcept {
   return fill_sized(out, error, [&](void* result) -> Result<void> {
-    if (handle == nullptr) return null_argument("snapshot is NULL");
+    if (handle == nullptr) return make_null_failure("snapshot is NULL");
     return read(object(handle), result);
   });
 }
@@ -184,7 +184,7 @@ hmn_status TextOut::fill(hmn_error* error,
   if (needed != nullptr) *needed = 0;
   const hmn_status status = run_guarded(error, [&]() -> Result<void> {
     if (buffer == nullptr && capacity != 0) {
-      return null_argument("buffer is NULL and capacity is not 0");
+      return make_null_failure("buffer is NULL and capacity is not 0");
     }
     const Result<std::size_t> size = write({buffer, capacity});
     if (!size) return size.failure();

@@ -65,7 +65,7 @@ inline hmn_spill* make_handle(std::unique_ptr<Spill> object) noexcept {
 void write_error(hmn_error* error, const Failure& failure) noexcept;
 void clear_error(hmn_error* error) noexcept;
 
-Failure null_argument(const char* message) noexcept;
+Failure make_null_failure(const char* message) noexcept;
 
 // Checks the `fields` of a direct reading: none may lie beyond the caller's struct.
 Result<void> check_fields(hmn_fields fields, hmn_fields known_fields);

@@ -67,8 +67,8 @@ const char* hmn_dtype_name(uint32_t dtype) noexcept {
 hmn_status hmn_dtype_from_name(const char* name, uint32_t* out, hmn_error* error) noexcept {
   clear_out(out);
   return run_guarded(error, [&]() -> Result<void> {
-    if (name == nullptr) return null_argument("name is NULL");
-    if (out == nullptr) return null_argument("out is NULL");
+    if (name == nullptr) return make_null_failure("name is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     *out = find_dtype(name);
     if (*out != HMN_DTYPE_UNKNOWN) return {};
     return make_failure(

@@ -71,16 +71,17 @@ void copy_peak(const Peak& peak, hmn_peak& out) {
                peak.host_resident);
 }
 
-Failure no_such_device(std::uint32_t index) {
+Failure make_device_failure(std::uint32_t index) {
   return make_failure(Status::no_device, {"no snapshot of the sampler contains device ", index});
 }
 
-Failure no_values_yet() {
+Failure make_no_values_failure() {
   return make_failure(Status::empty, "the sampler has no such values");
 }
 
 Failure explain_absence(LatestBoard::Answer answer, std::uint32_t index) {
-  return answer == LatestBoard::Answer::no_device ? no_such_device(index) : no_values_yet();
+  return answer == LatestBoard::Answer::no_device ? make_device_failure(index)
+                                                  : make_no_values_failure();
 }
 
 // Member function of LatestBoard that reads a record of one device.
@@ -116,7 +117,7 @@ hmn_status hmn_sampler_create(hmn_context* handle, const hmn_sampler_options* op
                               hmn_error* error) noexcept {
   clear_out(out);
   return run_with_context(handle, error, [&](Context&) -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     SamplerSettings settings;
     if (Result<void> ok = read_options(options, settings); !ok) return ok;
     SnapshotRequest request;
@@ -143,7 +144,7 @@ hmn_status hmn_sampler_next(hmn_sampler* handle, uint64_t timeout_ns, hmn_snapsh
                             hmn_error* error) noexcept {
   clear_out(out);
   return run_with_sampler(handle, error, [&](Sampler& sampler) -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     Result<std::unique_ptr<Snapshot>> next = sampler.next(timeout_ns);
     if (!next) return next.failure();
     *out = make_handle(std::move(*next));
@@ -154,7 +155,7 @@ hmn_status hmn_sampler_next(hmn_sampler* handle, uint64_t timeout_ns, hmn_snapsh
 hmn_status hmn_sampler_handle(hmn_sampler* handle, int64_t* out, hmn_error* error) noexcept {
   if (out != nullptr) *out = -1;
   return run_with_sampler(handle, error, [&](Sampler& sampler) -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     const Result<std::int64_t> native_handle = sampler.handle();
     if (!native_handle) return native_handle.failure();
     *out = *native_handle;
@@ -186,7 +187,7 @@ hmn_status hmn_sampler_peak(hmn_sampler* handle, uint32_t device_index, uint32_t
       handle, out, error, [&](const Sampler& sampler, hmn_peak& result) -> Result<void> {
         if (pid == 0) return make_failure(Status::range, "pid: 0 is not a process");
         std::optional<Peak> peak;
-        if (!sampler.find_peak(device_index, pid, peak)) return no_such_device(device_index);
+        if (!sampler.find_peak(device_index, pid, peak)) return make_device_failure(device_index);
         if (!peak) {
           return make_failure(Status::no_process,
                               {"process ", pid, " was not seen on device ", device_index});
@@ -202,8 +203,8 @@ hmn_status hmn_sampler_peak_device(hmn_sampler* handle, uint32_t device_index, h
                    [&](const Sampler& sampler, hmn_peak& result) -> Result<void> {
                      std::optional<Peak> peak;
                      if (!sampler.find_peak(device_index, 0, peak))
-                       return no_such_device(device_index);
-                     if (!peak->used && !peak->host_pool) return no_values_yet();
+                       return make_device_failure(device_index);
+                     if (!peak->used && !peak->host_pool) return make_no_values_failure();
                      copy_peak(*peak, result);
                      return {};
                    });

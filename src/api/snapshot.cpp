@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t default_subjects =
     subject::memory | subject::devices | subject::pools | subject::self;
 
-Failure past_end(std::uint32_t position, std::size_t count) {
+Failure make_range_failure(std::uint32_t position, std::size_t count) {
   return make_failure(Status::range,
                       {"position: ", position, " is past the end of ", count, " entries"});
 }
@@ -52,7 +52,7 @@ hmn_status copy_device_record(const hmn_snapshot* handle, std::uint32_t index,
                               T* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](const Snapshot& snapshot, T& result) -> Result<void> {
     const SnapshotDevice* const device = snapshot.find_device(index);
-    if (device == nullptr) return Snapshot::no_device(index);
+    if (device == nullptr) return Snapshot::make_device_failure(index);
     const std::optional<Record>& record = device->*member;
     if (!record) return explain_empty(snapshot, subject, &*device->identity);
     copy_to_c(*record, result);
@@ -66,7 +66,7 @@ hmn_status copy_entry(const hmn_snapshot* handle, List Snapshot::*list, std::uin
                       T* out, hmn_error* error, Copy&& copy) noexcept {
   return fill_from(handle, out, error, [&](const Snapshot& snapshot, T& result) -> Result<void> {
     const List& entries = snapshot.*list;
-    if (position >= entries.size()) return past_end(position, entries.size());
+    if (position >= entries.size()) return make_range_failure(position, entries.size());
     copy(entries[position], result);
     return {};
   });
@@ -226,7 +226,7 @@ hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* op
                              hmn_snapshot** out, hmn_error* error) noexcept {
   clear_out(out);
   return run_with_context(handle, error, [&](Context& context) -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     SnapshotRequest request;
     if (Result<void> ok = read_request(options, default_subjects, request); !ok) return ok;
     Result<std::unique_ptr<Snapshot>> snapshot = context.take(request);
@@ -283,7 +283,7 @@ hmn_status hmn_snapshot_find_pool(const hmn_snapshot* handle, uint32_t device_in
                    [&](const Snapshot& snapshot, hmn_pool& result) -> Result<void> {
                      if (Result<void> ok = check_pool_kind(kind); !ok) return ok;
                      const SnapshotDevice* const device = snapshot.find_device(device_index);
-                     if (device == nullptr) return Snapshot::no_device(device_index);
+                     if (device == nullptr) return Snapshot::make_device_failure(device_index);
                      const Pool* const pool =
                          snapshot.find_pool(device_index, static_cast<PoolKind>(kind), instance);
                      if (pool == nullptr)
@@ -319,7 +319,7 @@ hmn_status hmn_snapshot_diagnostic_at(const hmn_snapshot* handle, uint32_t posit
                    [&](const Snapshot& snapshot, hmn_diagnostic& result) -> Result<void> {
                      const auto& diagnostics = snapshot.explanations->diagnostics;
                      if (position >= diagnostics.size())
-                       return past_end(position, diagnostics.size());
+                       return make_range_failure(position, diagnostics.size());
                      copy_diagnostic(diagnostics[position], result);
                      return {};
                    });
@@ -329,7 +329,7 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, const hmn_reason_key*
                                hmn_diagnostic* out, hmn_error* error) noexcept {
   return fill_from(
       handle, out, error, [&](const Snapshot& snapshot, hmn_diagnostic& result) -> Result<void> {
-        if (key == nullptr) return null_argument("key is NULL");
+        if (key == nullptr) return make_null_failure("key is NULL");
         hmn_reason_key full_key{};
         if (Result<void> ok = read_input(key, full_key); !ok) return ok;
         if (Result<void> ok = check_members(full_key); !ok) return ok;
@@ -340,7 +340,7 @@ hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, const hmn_reason_key*
           return {};
         }
         const SnapshotDevice* const device = snapshot.find_device(full_key.device_index);
-        if (device == nullptr) return Snapshot::no_device(full_key.device_index);
+        if (device == nullptr) return Snapshot::make_device_failure(full_key.device_index);
         copy_diagnostic(explain_absence(snapshot, read_key(snapshot, full_key), &*device->identity),
                         result);
         return {};
@@ -351,14 +351,14 @@ hmn_status hmn_snapshot_text_at(const hmn_snapshot* handle, uint32_t text, uint3
                                 char* buffer, uint32_t capacity, uint32_t* needed,
                                 hmn_error* error) noexcept {
   return write_text({buffer, capacity, needed}, error, [&](std::string& value) -> Result<void> {
-    if (handle == nullptr) return null_argument("snapshot is NULL");
+    if (handle == nullptr) return make_null_failure("snapshot is NULL");
     const Snapshot& snapshot = object(handle);
     const std::string Usage::*const member = find_process_text(text);
     const bool is_group = text == HMN_TEXT_GROUP_NAME;
     if (member == nullptr && !is_group)
       return make_failure(Status::range, {"text: ", text, " is not a known text"});
     const std::size_t count = is_group ? snapshot.groups.size() : snapshot.usages.size();
-    if (position >= count) return past_end(position, count);
+    if (position >= count) return make_range_failure(position, count);
     value = is_group ? snapshot.groups[position].name : snapshot.usages[position].*member;
     if (value.empty() && !is_group) return make_failure(Status::empty, "the text is not known");
     return {};

@@ -29,7 +29,7 @@ std::optional<std::uint64_t> value_if_set(hmn_flags flags, hmn_flags bit, std::u
 }
 
 Result<void> read_sample(const hmn_spill_sample* input, SpillSample& out) {
-  if (input == nullptr) return null_argument("sample is NULL");
+  if (input == nullptr) return make_null_failure("sample is NULL");
   hmn_spill_sample sample{};
   if (Result<void> ok = read_input(input, sample); !ok) return ok;
   constexpr hmn_flags known_flags = HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED;
@@ -134,7 +134,7 @@ hmn_status hmn_spill_create(hmn_context* context, uint32_t device_index,
     if (context != nullptr) {
       if (Result<void> ok = check_context(context); !ok) return ok;
     }
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     SpillSettings thresholds;
     if (Result<void> ok = read_thresholds(options, thresholds); !ok) return ok;
     *out = make_handle(std::make_unique<Spill>(
@@ -154,7 +154,7 @@ hmn_status hmn_spill_observe(hmn_spill* handle, const char* label, hmn_error* er
 hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* snapshot,
                                       const char* label, hmn_error* error) noexcept {
   return run_with_spill(handle, error, [&](Spill& spill) -> Result<void> {
-    if (snapshot == nullptr) return null_argument("snapshot is NULL");
+    if (snapshot == nullptr) return make_null_failure("snapshot is NULL");
     return spill.observe(object(snapshot), label_or_empty(label));
   });
 }

@@ -110,7 +110,7 @@ hmn_status hmn_tracker_create(hmn_context* context, uint32_t device_index,
                               hmn_error* error) noexcept {
   clear_out(out);
   return run_guarded(error, [&]() -> Result<void> {
-    if (out == nullptr) return null_argument("out is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     if (context != nullptr) {
       if (Result<void> ok = check_context(context); !ok) return ok;
     } else if (device_index != 0) {
@@ -142,11 +142,11 @@ hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
                            hmn_error* error) noexcept {
   clear_out(out);
   return run_with_tracker(handle, error, [&](Tracker& tracker) -> Result<void> {
-    if (name == nullptr) return null_argument("name is NULL");
-    if (out == nullptr) return null_argument("out is NULL");
+    if (name == nullptr) return make_null_failure("name is NULL");
+    if (out == nullptr) return make_null_failure("out is NULL");
     const TagName tag_name((std::string_view(name)));
     if (tag_name.empty() || tag_name.view() != name) {
-      return null_argument("name: expected UTF-8 of 1 to 63 bytes");
+      return make_null_failure("name: expected UTF-8 of 1 to 63 bytes");
     }
     Result<std::uint32_t> tag = tracker.tag(tag_name.view());
     if (!tag) return tag.failure();

@@ -21,8 +21,8 @@ template <class Word>
 class PeakWord {
  public:
   void raise(std::uint64_t bytes) {
-    std::uint64_t now = value_.load();
-    while (now < bytes && !value_.compare_exchange_weak(now, bytes)) {
+    std::uint64_t current = value_.load();
+    while (current < bytes && !value_.compare_exchange_weak(current, bytes)) {
     }
   }
 
@@ -48,10 +48,10 @@ class Account {
 
   // Returns false for more than is allocated.
   bool subtract(std::uint64_t bytes) {
-    std::uint64_t now = allocated_.load();
+    std::uint64_t current = allocated_.load();
     do {
-      if (now < bytes) return false;
-    } while (!allocated_.compare_exchange_weak(now, now - bytes));
+      if (current < bytes) return false;
+    } while (!allocated_.compare_exchange_weak(current, current - bytes));
     return true;
   }
 
@@ -163,20 +163,20 @@ class LimitedAccount {
 
   // Returns false if the limit would be exceeded.
   bool allocate(std::uint64_t bytes) {
-    WordPair now;
-    const bool fits = change(now, [bytes](WordPair& words) {
+    WordPair current;
+    const bool fits = change(current, [bytes](WordPair& words) {
       if (bytes > words.second - words.first) return false;
       words.first += bytes;
       return true;
     });
-    if (fits) peak_.raise(now.first);
+    if (fits) peak_.raise(current.first);
     return fits;
   }
 
   // Returns false for more than is allocated.
   bool release(std::uint64_t bytes) {
-    WordPair now;
-    return change(now, [bytes](WordPair& words) {
+    WordPair current;
+    return change(current, [bytes](WordPair& words) {
       if (bytes > words.first) return false;
       words.first -= bytes;
       return true;
@@ -185,8 +185,8 @@ class LimitedAccount {
 
   // Returns false if more than that is allocated.
   bool set_limit(std::uint64_t limit) {
-    WordPair now;
-    return change(now, [limit](WordPair& words) {
+    WordPair current;
+    return change(current, [limit](WordPair& words) {
       if (words.first > limit) return false;
       words.second = limit;
       return true;
@@ -194,8 +194,8 @@ class LimitedAccount {
   }
 
   void clear() {
-    WordPair now;
-    change(now, [](WordPair& words) {
+    WordPair current;
+    change(current, [](WordPair& words) {
       words.first = 0;
       return true;
     });
@@ -204,30 +204,30 @@ class LimitedAccount {
   }
 
   LimitedValues read() {
-    const WordPair now = load();
-    return {now.second, peak_.read(now.first)};
+    const WordPair current = load();
+    return {current.second, peak_.read(current.first)};
   }
 
   [[nodiscard]] const Pair& pair() const { return pair_; }
   [[nodiscard]] const Word& peak() const { return peak_.value(); }
 
  private:
-  // Stores the resulting pair in `now`. A refusal by `update` has to hold for both words at one
+  // Stores the resulting pair in `current`. A refusal by `update` has to hold for both words at one
   // instant, which only a compare-exchange confirms.
   template <class Update>
-  bool change(WordPair& now, Update update) {
+  bool change(WordPair& current, Update update) {
     WordPair expected = pair_.guess();
     for (;;) {
-      now = expected;
-      const bool is_allowed = update(now);
-      if (pair_.compare_exchange(expected, now)) return is_allowed;
+      current = expected;
+      const bool is_allowed = update(current);
+      if (pair_.compare_exchange(expected, current)) return is_allowed;
     }
   }
 
   WordPair load() {
-    WordPair now;
-    change(now, [](WordPair&) { return true; });
-    return now;
+    WordPair current;
+    change(current, [](WordPair&) { return true; });
+    return current;
   }
 
   Pair pair_;  // allocated, and the limit

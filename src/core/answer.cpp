@@ -8,16 +8,16 @@ namespace hmn {
 namespace {
 
 template <class T>
-void update(CachedValue<T>& current, CachedValue<T>& fresh) {
-  if (fresh.attempt_ns <= current.attempt_ns) return;
-  if (!fresh.failure) {
-    current.value = std::move(fresh.value);
-    current.read_ns = fresh.read_ns;
+void update(CachedValue<T>& current, CachedValue<T>& newer) {
+  if (newer.attempt_ns <= current.attempt_ns) return;
+  if (!newer.failure) {
+    current.value = std::move(newer.value);
+    current.read_ns = newer.read_ns;
   }
-  current.attempt_ns = fresh.attempt_ns;
-  current.failure = fresh.failure;
-  current.is_stale = fresh.is_stale;
-  current.is_quick = fresh.is_quick;
+  current.attempt_ns = newer.attempt_ns;
+  current.failure = newer.failure;
+  current.is_stale = newer.is_stale;
+  current.is_quick = newer.is_quick;
 }
 
 }  // namespace
@@ -38,36 +38,36 @@ DeviceCache& SourceCache::find_or_add_device(Slot slot) {
   return device;
 }
 
-void SourceCache::update_list(const SourceCache& fresh) {
+void SourceCache::update_list(const SourceCache& newer) {
   for (DeviceCache& device : devices) device.is_listed = false;
-  for (const DeviceCache& fresh_device : fresh.devices) {
-    DeviceCache& device = find_or_add_device(fresh_device.identity.slot);
-    device.identity = fresh_device.identity;
-    device.is_listed = fresh_device.is_listed;
+  for (const DeviceCache& newer_device : newer.devices) {
+    DeviceCache& device = find_or_add_device(newer_device.identity.slot);
+    device.identity = newer_device.identity;
+    device.is_listed = newer_device.is_listed;
   }
-  list_ns = fresh.list_ns;
+  list_ns = newer.list_ns;
   refusal.reset();
 }
 
-void SourceCache::update_device(DeviceCache& fresh) {
-  DeviceCache& device = find_or_add_device(fresh.identity.slot);
-  device.identity.state = fresh.identity.state;
-  update(device.pools, fresh.pools);
-  update(device.telemetry, fresh.telemetry);
-  device.telemetry_fields = fresh.telemetry_fields;
-  update(device.self, fresh.self);
-  update(device.process, fresh.process);
-  update(device.processes, fresh.processes);
-  update(device.metrics, fresh.metrics);
-  device.has_slow_metrics = fresh.has_slow_metrics;
+void SourceCache::update_device(DeviceCache& newer) {
+  DeviceCache& device = find_or_add_device(newer.identity.slot);
+  device.identity.state = newer.identity.state;
+  update(device.pools, newer.pools);
+  update(device.telemetry, newer.telemetry);
+  device.telemetry_fields = newer.telemetry_fields;
+  update(device.self, newer.self);
+  update(device.process, newer.process);
+  update(device.processes, newer.processes);
+  update(device.metrics, newer.metrics);
+  device.has_slow_metrics = newer.has_slow_metrics;
 }
 
-void SourceCache::finish(SourceCache& fresh) noexcept {
-  diagnostics.swap(fresh.diagnostics);
-  refusal = fresh.refusal;
-  is_conclusive = fresh.is_conclusive;
-  is_suspended = fresh.is_suspended;
-  source_state = std::move(fresh.source_state);
+void SourceCache::finish(SourceCache& newer) noexcept {
+  diagnostics.swap(newer.diagnostics);
+  refusal = newer.refusal;
+  is_conclusive = newer.is_conclusive;
+  is_suspended = newer.is_suspended;
+  source_state = std::move(newer.source_state);
 }
 
 bool is_answered(const DeviceCache& device, const Plan& plan, std::uint64_t since_ns) noexcept {
@@ -77,7 +77,8 @@ bool is_answered(const DeviceCache& device, const Plan& plan, std::uint64_t sinc
   const bool has_telemetry =
       is_attempted(device.telemetry) && (plan.telemetry & ~device.telemetry_fields) == 0;
   const bool has_process = is_attempted(device.process) && device.process.value.pid == plan.pid;
-  const bool has_metrics = is_attempted(device.metrics) && (device.has_slow_metrics || !plan.includes_slow);
+  const bool has_metrics =
+      is_attempted(device.metrics) && (device.has_slow_metrics || !plan.includes_slow);
   return (!plan.pools || is_attempted(device.pools)) && (!plan.self || is_attempted(device.self)) &&
          (!plan.processes || is_attempted(device.processes)) && (plan.pid == 0 || has_process) &&
          (plan.telemetry == 0 || has_telemetry) && (!plan.metrics || has_metrics);

@@ -19,8 +19,8 @@ struct Plan {
   bool self = false;
   bool processes = false;
   bool metrics = false;
-  bool includes_slow = false;   // includes slow metrics
-  bool is_quick = false;  // leaves out what a driver takes milliseconds for
+  bool includes_slow = false;  // includes slow metrics
+  bool is_quick = false;       // leaves out what a driver takes milliseconds for
   std::optional<Source> source_to_describe;
   FieldSet telemetry = 0;  // telemetry_field bits
   std::uint32_t pid = 0;   // reads this process alone, by process(); 0: none
@@ -93,9 +93,9 @@ struct SourceCache {
   [[nodiscard]] DeviceCache& find_or_add_device(Slot slot);
   // Copy the device list of a newer answer, the parts of one device, and the outcome of the
   // reading.
-  void update_list(const SourceCache& fresh);
-  void update_device(DeviceCache& fresh);
-  void finish(SourceCache& fresh) noexcept;
+  void update_list(const SourceCache& newer);
+  void update_device(DeviceCache& newer);
+  void finish(SourceCache& newer) noexcept;
 };
 
 // Time from which answers count for a reading, and whether the reading ran out of time and has to

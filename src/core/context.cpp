@@ -362,7 +362,7 @@ Result<void> Context::ensure_scanned(Deadline& deadline) {
 }
 
 // The caller holds the table's mutex.
-Failure Context::no_device(std::uint32_t index) const {
+Failure Context::make_device_failure(std::uint32_t index) const {
   Failure failure{Status::no_device, Source::none, {}, {}};
   if (const std::uint32_t count = table_.count(); count != 0) {
     failure.message = {"no device ", index, ": the indexes are 0 to ", count - 1};
@@ -382,7 +382,7 @@ Failure Context::no_device(std::uint32_t index) const {
 Result<void> Context::ensure_listed(std::uint32_t index, Deadline& deadline) {
   if (Result<void> ok = ensure_scanned(deadline); !ok) return ok;
   const std::lock_guard lock(table_mutex_);
-  return index < table_.count() ? Result<void>() : no_device(index);
+  return index < table_.count() ? Result<void>() : make_device_failure(index);
 }
 
 Result<DeviceScan> Context::scan() {

@@ -44,9 +44,9 @@ struct SnapshotRequest {
   std::uint32_t postponed = 0;  // subjects left to a later request
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
-  bool includes_slow = false;                         // includes slow metrics
-  bool is_quick = false;                        // leaves out what a driver takes milliseconds for
-  bool includes_parts = false;                        // lists the parts of pools, too
+  bool includes_slow = false;                // includes slow metrics
+  bool is_quick = false;                     // leaves out what a driver takes milliseconds for
+  bool includes_parts = false;               // lists the parts of pools, too
   bool skips_host_details = false;           // skips the process details that the host provides
   std::optional<std::uint64_t> deadline_ns;  // none: the context's
   ProcessTextCache* texts = nullptr;         // of a sampler, which reads them less often
@@ -144,7 +144,7 @@ class Context {
   // returns the failure.
   std::optional<Failure> store_refusals(const Refusals& refusals);
   Result<void> ensure_scanned(Deadline& deadline);
-  [[nodiscard]] Failure no_device(std::uint32_t index) const;
+  [[nodiscard]] Failure make_device_failure(std::uint32_t index) const;
   Result<void> ensure_listed(std::uint32_t index, Deadline& deadline);
   [[nodiscard]] bool is_expected_absence(const Worker& worker, std::optional<std::uint32_t> index);
   [[nodiscard]] bool may_have_device(const Worker& worker, std::uint32_t index);
@@ -176,9 +176,9 @@ class Context {
   // context was cancelled.
   using AnswerVisitor = FunctionRef<void(const SourceCache& cache)>;
   Result<void> complete_from_nvidia_smi(std::span<MergedDevice> devices, const Plan& plan,
-                                  Deadline& deadline, AnswerVisitor visit_answer);
+                                        Deadline& deadline, AnswerVisitor visit_answer);
   void complete_from_nvidia_smi(MergedDevice& device, const Plan& plan, const SourceCache& cache,
-                          const Freshness& freshness);
+                                const Freshness& freshness);
   [[nodiscard]] std::uint32_t find_remaining_subjects(const MergedDevice& device, const Plan& plan);
   // Sets the limits and the usable memory of a device's pools, or only of those of one kind.
   void set_usable(MergedDevice& device, std::optional<PoolKind> kind = {});

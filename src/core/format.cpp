@@ -65,7 +65,7 @@ Result<void> append_device(std::string& out, const Snapshot& snapshot, std::uint
   const std::optional<LabelledField> field = select_field(format);
   if (!field) return make_failure(Status::range, "no such format of a device");
   const SnapshotDevice* const device = snapshot.find_device(index);
-  if (device == nullptr) return Snapshot::no_device(index);
+  if (device == nullptr) return Snapshot::make_device_failure(index);
   const Device& identity = *device->identity;
   const Pool* main = snapshot.main_pool(identity.index);
   const bool needs_total = format == DeviceFormat::free;

@@ -35,15 +35,16 @@ bool read_subject(MergedDevice& device, std::uint32_t subject_bit, const CachedV
 }
 
 // Adds pools and fields that the preferred sources lack.
-void add_pool(MergedDevice& device, Pool fresh) {
-  fresh.device_index = device.identity.index;
+void add_pool(MergedDevice& device, Pool addition) {
+  addition.device_index = device.identity.index;
   for (Pool& pool : device.pools.all()) {
-    if (pool.source == fresh.source) continue;
-    if (pool.kind == fresh.kind && pool.instance == fresh.instance) return merge(pool, fresh);
+    if (pool.source == addition.source) continue;
+    if (pool.kind == addition.kind && pool.instance == addition.instance)
+      return merge(pool, addition);
     if (pool.kind == PoolKind::unified) return;
-    fresh.is_main = fresh.is_main && !pool.is_main;
+    addition.is_main = addition.is_main && !pool.is_main;
   }
-  device.pools.add(fresh);
+  device.pools.add(addition);
 }
 
 void add_pools(MergedDevice& device, const DeviceCache& answer, const Freshness& freshness,
@@ -52,8 +53,8 @@ void add_pools(MergedDevice& device, const DeviceCache& answer, const Freshness&
   if (!read_subject(device, subject::pools, answer.pools, answer.identity.source, freshness, limits,
                     pools))
     return;
-  for (const Pool& fresh : pools.all()) {
-    add_pool(device, fresh);
+  for (const Pool& addition : pools.all()) {
+    add_pool(device, addition);
     device.complete_subjects |= subject::pools;
   }
 }
@@ -100,15 +101,15 @@ void add_processes(MergedDevice& device, const DeviceCache& answer, const Freshn
 
 void add_telemetry(MergedDevice& device, const DeviceCache& answer, const Freshness& freshness,
                    const Limits& limits) {
-  hmn::Telemetry fresh;
+  hmn::Telemetry telemetry;
   if (!read_subject(device, subject::telemetry, answer.telemetry, answer.identity.source, freshness,
-                    limits, fresh))
+                    limits, telemetry))
     return;
-  fresh.device_index = device.identity.index;
+  telemetry.device_index = device.identity.index;
   if (device.telemetry) {
-    merge(*device.telemetry, fresh);
+    merge(*device.telemetry, telemetry);
   } else {
-    device.telemetry = fresh;
+    device.telemetry = telemetry;
   }
   device.complete_subjects |= subject::telemetry;
 }
@@ -122,11 +123,11 @@ void add_metrics(MergedDevice& device, const DeviceCache& answer, const Freshnes
     return;
   device.complete_subjects |= subject::metrics;
   const std::span<const Metric> known_metrics(device.metrics.data(), device.metrics.size());
-  std::erase_if(metrics, [&](const Metric& fresh) {
+  std::erase_if(metrics, [&](const Metric& metric) {
     return std::ranges::any_of(known_metrics,
-                               [&](const Metric& known) { return is_same_metric(known, fresh); });
+                               [&](const Metric& known) { return is_same_metric(known, metric); });
   });
-  for (Metric& fresh : metrics) fresh.device_index = device.identity.index;
+  for (Metric& metric : metrics) metric.device_index = device.identity.index;
   device.metrics.insert(device.metrics.end(), metrics.begin(), metrics.end());
 }
 

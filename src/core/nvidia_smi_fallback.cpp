@@ -63,37 +63,37 @@ std::uint32_t find_unserved(const MergedDevice& device, const Plan& plan) noexce
 
 // A pool without a total adds nothing where NVML failed.
 void add_pools(MergedDevice& device, const hmn::PoolList& pools) {
-  for (Pool fresh : pools.all()) {
-    if (!fresh.total) continue;
-    fresh.device_index = device.identity.index;
-    device.pools.add(fresh);
+  for (Pool pool : pools.all()) {
+    if (!pool.total) continue;
+    pool.device_index = device.identity.index;
+    device.pools.add(pool);
     device.complete_subjects |= subject::pools;
   }
 }
 
-void add_telemetry(MergedDevice& device, hmn::Telemetry fresh, const Plan& plan) {
-  if (present_bits(fresh, plan.telemetry) == 0) return;
-  fresh.device_index = device.identity.index;
-  device.telemetry = fresh;
+void add_telemetry(MergedDevice& device, hmn::Telemetry reading, const Plan& plan) {
+  if (present_bits(reading, plan.telemetry) == 0) return;
+  reading.device_index = device.identity.index;
+  device.telemetry = reading;
   device.complete_subjects |= subject::telemetry;
 }
 
-void add_usage(Usage& row, const Usage& fresh) {
+void add_usage(Usage& row, const Usage& addition) {
   const bool is_alike =
-      row.accounting == Accounting::allocated && fresh.accounting == row.accounting;
-  if (!lacks_usage(row) || !fresh.used || !is_alike) return;
-  row.used = row.allocated = fresh.used;
-  row.notes |= note::mixed | fresh.notes;
-  row.age_ns = std::max(row.age_ns, fresh.age_ns);
+      row.accounting == Accounting::allocated && addition.accounting == row.accounting;
+  if (!lacks_usage(row) || !addition.used || !is_alike) return;
+  row.used = row.allocated = addition.used;
+  row.notes |= note::mixed | addition.notes;
+  row.age_ns = std::max(row.age_ns, addition.age_ns);
 }
 
 void add_row(MergedDevice& device, std::optional<Usage>& row, std::uint32_t subject_bit,
-             const Usage& fresh) {
-  if (!fresh.used || (fresh.notes & note::foreign_pid) != 0) return;
+             const Usage& addition) {
+  if (!addition.used || (addition.notes & note::foreign_pid) != 0) return;
   if (row) {
-    add_usage(*row, fresh);
+    add_usage(*row, addition);
   } else {
-    row = fresh;
+    row = addition;
   }
   if (row->used) device.complete_subjects |= subject_bit;
 }
@@ -102,24 +102,25 @@ void add_row(MergedDevice& device, std::optional<Usage>& row, std::uint32_t subj
 // stays partial.
 void add_rows(std::vector<Usage>& listed_rows, std::vector<Usage>& rows) {
   const std::size_t listed_count = listed_rows.size();
-  for (Usage& fresh : rows) {
+  for (Usage& candidate : rows) {
     const auto end = listed_rows.begin() + static_cast<std::ptrdiff_t>(listed_count);
     if (std::any_of(listed_rows.begin(), end,
-                    [&](const Usage& row) { return row.pid == fresh.pid; }))
+                    [&](const Usage& row) { return row.pid == candidate.pid; }))
       continue;
-    mark_lower_bound(fresh);
-    listed_rows.push_back(std::move(fresh));
+    mark_lower_bound(candidate);
+    listed_rows.push_back(std::move(candidate));
   }
 }
 
 // Adds the usage of processes.
 void add_processes(MergedDevice& device, const Plan& plan, std::vector<Usage>& rows) {
-  for (Usage& fresh : rows) {
-    fresh.device_index = device.identity.index;
-    if (plan.self && fresh.pid == plan.own_pid) add_row(device, device.self, subject::self, fresh);
-    if (plan.pid == fresh.pid) add_row(device, device.process, subject::processes, fresh);
+  for (Usage& candidate : rows) {
+    candidate.device_index = device.identity.index;
+    if (plan.self && candidate.pid == plan.own_pid)
+      add_row(device, device.self, subject::self, candidate);
+    if (plan.pid == candidate.pid) add_row(device, device.process, subject::processes, candidate);
     for (Usage& row : device.processes) {
-      if (row.pid == fresh.pid) add_usage(row, fresh);
+      if (row.pid == candidate.pid) add_usage(row, candidate);
     }
   }
   if (!plan.processes) return;
@@ -192,8 +193,8 @@ std::uint32_t Context::find_remaining_subjects(const MergedDevice& device, const
   return missing & ~table_.unobtainable(identity.index);
 }
 
-void Context::complete_from_nvidia_smi(MergedDevice& device, const Plan& plan, const SourceCache& cache,
-                                 const Freshness& freshness) {
+void Context::complete_from_nvidia_smi(MergedDevice& device, const Plan& plan,
+                                       const SourceCache& cache, const Freshness& freshness) {
   const std::uint32_t missing = find_remaining_subjects(device, plan);
   if (missing == 0) return;
   const auto match = std::ranges::find_if(cache.devices, [&](const DeviceCache& entry) {
@@ -210,7 +211,7 @@ void Context::complete_from_nvidia_smi(MergedDevice& device, const Plan& plan, c
 }
 
 Result<void> Context::complete_from_nvidia_smi(std::span<MergedDevice> devices, const Plan& plan,
-                                         Deadline& deadline, AnswerVisitor visit_answer) {
+                                               Deadline& deadline, AnswerVisitor visit_answer) {
   if (nvidia_smi_ == nullptr) return {};
   std::uint32_t missing = 0;
   for (const MergedDevice& device : devices) missing |= find_remaining_subjects(device, plan);

@@ -117,16 +117,16 @@ void report_moves(const Device& before, const Device& now, Reading& reading) {
 }
 
 // Reports a device at the address of another one.
-void report_replacement(const Device& fresh, const SourceCache& cache, Reading& reading) {
+void report_replacement(const Device& newcomer, const SourceCache& cache, Reading& reading) {
   for (const DeviceCache& entry : cache.devices) {
     const Device& old = entry.identity;
-    if (!entry.is_listed || !has_same_address(old, fresh) || old.uuid.empty() ||
-        fresh.uuid.empty()) {
+    if (!entry.is_listed || !has_same_address(old, newcomer) || old.uuid.empty() ||
+        newcomer.uuid.empty()) {
       continue;
     }
-    diagnose(fresh, Status::ok,
-             {"at its PCI address ", fresh.pci_bus_id.view(), " was ", old.uuid.view(), " and is ",
-              fresh.uuid.view(), " now"},
+    diagnose(newcomer, Status::ok,
+             {"at its PCI address ", newcomer.pci_bus_id.view(), " was ", old.uuid.view(),
+              " and is ", newcomer.uuid.view(), " now"},
              0, reading);
   }
 }
@@ -332,22 +332,22 @@ std::optional<std::uint64_t> find_max_memory(const Device& device, const SourceC
 
 void read_pools(DeviceSource& source, const Plan& plan, DeviceCache& device,
                 const SourceCache& cache, Reading& reading) {
-  hmn::PoolList fresh;
-  Result<void> ok = source.memory(device.identity.slot, fresh, reading);
-  if (ok) add_host_total(fresh, reading);
+  hmn::PoolList pools;
+  Result<void> ok = source.memory(device.identity.slot, pools, reading);
+  if (ok) add_host_total(pools, reading);
   if (ok)
-    ok = keep_plausible(fresh, device.identity.slot, reading,
+    ok = keep_plausible(pools, device.identity.slot, reading,
                         find_max_memory(device.identity, cache));
-  if (ok) store_total(fresh, device.identity);
-  if (ok) device.pools.value = fresh;
+  if (ok) store_total(pools, device.identity);
+  if (ok) device.pools.value = pools;
   store_result(device.pools, source, plan, std::move(ok));
 }
 
 void read_telemetry(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
-  hmn::Telemetry fresh;
-  Result<void> ok = source.telemetry(device.identity.slot, plan.telemetry, fresh, reading);
-  if (ok) ok = keep_plausible(fresh, device.identity.slot, reading, &device.energy);
-  if (ok) device.telemetry.value = fresh;
+  hmn::Telemetry telemetry;
+  Result<void> ok = source.telemetry(device.identity.slot, plan.telemetry, telemetry, reading);
+  if (ok) ok = keep_plausible(telemetry, device.identity.slot, reading, &device.energy);
+  if (ok) device.telemetry.value = telemetry;
   device.telemetry_fields = plan.telemetry;
   device.telemetry.is_quick = plan.is_quick;
   store_result(device.telemetry, source, plan, std::move(ok));
@@ -356,33 +356,33 @@ void read_telemetry(DeviceSource& source, const Plan& plan, DeviceCache& device,
 void read_process(DeviceSource& source, const Plan& plan, bool is_self, DeviceCache& device,
                   CachedValue<Usage>& part, Reading& reading) {
   const std::uint32_t pid = is_self ? plan.own_pid : plan.pid;
-  Usage fresh;
-  fresh.pid = pid;
-  Result<void> ok = source.process(device.identity.slot, pid, is_self, fresh, reading);
+  Usage usage;
+  usage.pid = pid;
+  Result<void> ok = source.process(device.identity.slot, pid, is_self, usage, reading);
   if (ok)
-    ok = keep_plausible(fresh, device.identity, is_self ? subject::self : subject::processes,
+    ok = keep_plausible(usage, device.identity, is_self ? subject::self : subject::processes,
                         reading);
-  if (ok) part.value = std::move(fresh);
+  if (ok) part.value = std::move(usage);
   part.is_quick = plan.is_quick && !is_self;
   store_result(part, source, plan, std::move(ok));
 }
 
 void read_processes(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
-  std::vector<Usage> fresh;
-  Result<void> ok = source.processes(device.identity.slot, fresh, reading);
-  for (Usage& row : fresh) {
+  std::vector<Usage> rows;
+  Result<void> ok = source.processes(device.identity.slot, rows, reading);
+  for (Usage& row : rows) {
     static_cast<void>(keep_plausible(row, device.identity, subject::processes, reading));
   }
-  if (ok) device.processes.value = std::move(fresh);
+  if (ok) device.processes.value = std::move(rows);
   device.processes.is_quick = plan.is_quick;
   store_result(device.processes, source, plan, std::move(ok));
 }
 
 void read_metrics(DeviceSource& source, const Plan& plan, DeviceCache& device, Reading& reading) {
-  std::vector<Metric> fresh;
-  Result<void> ok = source.metrics(device.identity.slot, plan.includes_slow, fresh, reading);
-  if (ok) keep_plausible(fresh, device.identity.slot, reading, &device.energy);
-  if (ok) device.metrics.value = std::move(fresh);
+  std::vector<Metric> metrics;
+  Result<void> ok = source.metrics(device.identity.slot, plan.includes_slow, metrics, reading);
+  if (ok) keep_plausible(metrics, device.identity.slot, reading, &device.energy);
+  if (ok) device.metrics.value = std::move(metrics);
   device.has_slow_metrics = plan.includes_slow;
   device.metrics.is_quick = plan.is_quick;
   store_result(device.metrics, source, plan, std::move(ok));
@@ -434,7 +434,7 @@ void serve(DeviceSource& source, const Plan& plan, SourceCache& cache, Reading& 
                    [&](DeviceCache& device) { read_metrics(source, plan, device, reading); });
 }
 
-Failure out_of_memory(Source source) noexcept {
+Failure make_memory_failure(Source source) noexcept {
   return {Status::no_memory, source, {}, "no memory left"};
 }
 Failure internal_error(Source source) noexcept {
@@ -486,7 +486,7 @@ bool query(DeviceSource& source, const Plan& plan, SourceCache& cache, Reading& 
     if (plan.source_to_describe) cache.source_state = source.describe(*plan.source_to_describe);
     return may_close;
   } catch (const std::bad_alloc&) {
-    cache.refusal = out_of_memory(source.id());
+    cache.refusal = make_memory_failure(source.id());
   } catch (...) {
     cache.refusal = internal_error(source.id());
   }

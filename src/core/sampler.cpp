@@ -63,10 +63,10 @@ Peak& Peaks::find_or_add_peak(std::uint32_t device_index, std::uint32_t pid) {
   const std::uint64_t key = make_key(device_index, pid);
   const std::size_t position = find_position(entries_, key);
   if (has_key_at(entries_, position, key)) return entries_[position];
-  Peak fresh;
-  fresh.device_index = device_index;
-  fresh.pid = pid;
-  return *entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(position), fresh);
+  Peak peak;
+  peak.device_index = device_index;
+  peak.pid = pid;
+  return *entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(position), peak);
 }
 
 const Peak* Peaks::find(std::uint32_t device_index, std::uint32_t pid) const noexcept {
@@ -113,7 +113,7 @@ void Peaks::observe(const Snapshot& snapshot) {
 
 namespace {
 
-Failure wrong_state(const char* message) {
+Failure make_state_failure(const char* message) {
   return make_failure(Status::state, message);
 }
 
@@ -187,18 +187,18 @@ struct Sampler::Core final : CancelListener {
     report.last_monotonic_ns = start_ns;
   }
 
-  void store_snapshot(std::unique_ptr<Snapshot> fresh, std::uint64_t start_ns) {
-    shared_parts.share(*fresh);
+  void store_snapshot(std::unique_ptr<Snapshot> snapshot, std::uint64_t start_ns) {
+    shared_parts.share(*snapshot);
     std::unique_ptr<Snapshot> oldest;  // is freed without the lock
     const std::lock_guard lock(mutex);
     if (report.state != SamplerState::running) return;
-    board.publish(*fresh);
-    peaks.observe(*fresh);
+    board.publish(*snapshot);
+    peaks.observe(*snapshot);
     ++report.taken_count;
     report.last_status = Status::ok;
     report.last_monotonic_ns = start_ns;
     if (settings.peaks_only) return;
-    oldest = snapshots.push(std::move(fresh));
+    oldest = snapshots.push(std::move(snapshot));
     if (oldest) ++report.dropped_count;
     update_ready();
     changed.notify_all();
@@ -251,7 +251,7 @@ Result<void> Sampler::start() {
   }
   const std::lock_guard lock(core_->mutex);
   if (core_->report.state != SamplerState::idle) {
-    return wrong_state("the sampler was started before: make a new one");
+    return make_state_failure("the sampler was started before: make a new one");
   }
   if (const int error = platform::start_detached(core_, "hmn-sampler"); error != 0) {
     return Failure{Status::limit,
@@ -267,7 +267,7 @@ Result<void> Sampler::start() {
 Result<void> Sampler::stop() {
   const std::lock_guard lock(core_->mutex);
   if (core_->report.state == SamplerState::idle) {
-    return wrong_state("the sampler was never started");
+    return make_state_failure("the sampler was never started");
   }
   core_->report.state = SamplerState::stopped;
   core_->update_ready();
@@ -277,7 +277,7 @@ Result<void> Sampler::stop() {
 
 Result<std::unique_ptr<Snapshot>> Sampler::next(std::uint64_t timeout_ns) {
   if (core_->settings.peaks_only) {
-    return wrong_state("the sampler keeps peaks only, no snapshots");
+    return make_state_failure("the sampler keeps peaks only, no snapshots");
   }
   const std::uint64_t deadline_ns = platform::add_duration(platform::monotonic_ns(), timeout_ns);
   std::unique_lock lock(core_->mutex);
@@ -287,10 +287,10 @@ Result<std::unique_ptr<Snapshot>> Sampler::next(std::uint64_t timeout_ns) {
       return oldest;
     }
     if (core_->report.state == SamplerState::idle) {
-      return wrong_state("the sampler was not started");
+      return make_state_failure("the sampler was not started");
     }
     if (core_->report.state == SamplerState::stopped) {
-      return wrong_state("the sampler was stopped, and all its snapshots were read");
+      return make_state_failure("the sampler was stopped, and all its snapshots were read");
     }
     if (!may_wait)
       return with_reason(Reason::not_yet,

@@ -69,10 +69,10 @@ class SnapshotRing {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   // Returns the oldest snapshot if it was dropped to free a slot.
-  std::unique_ptr<Snapshot> push(std::unique_ptr<Snapshot> fresh) noexcept {
+  std::unique_ptr<Snapshot> push(std::unique_ptr<Snapshot> snapshot) noexcept {
     std::unique_ptr<Snapshot> oldest;
     if (size_ == entries_.size()) oldest = pop();
-    entries_[(first_ + size_) % entries_.size()] = std::move(fresh);
+    entries_[(first_ + size_) % entries_.size()] = std::move(snapshot);
     ++size_;
     return oldest;
   }

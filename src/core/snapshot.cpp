@@ -15,7 +15,7 @@ SnapshotDevice* Snapshot::find_device(std::uint32_t index) noexcept {
   return it != devices.end() && it->identity->index == index ? &*it : nullptr;
 }
 
-Failure Snapshot::no_device(std::uint32_t index) noexcept {
+Failure Snapshot::make_device_failure(std::uint32_t index) noexcept {
   return make_failure(Status::no_device, {"the snapshot has no device ", index});
 }
 
@@ -37,13 +37,13 @@ void share_if(bool is_same, SharedValue<T>& shared, SharedValue<T>& value) {
 
 }  // namespace
 
-void SharedParts::share(Snapshot& fresh) {
-  devices_.resize(fresh.devices.size());
+void SharedParts::share(Snapshot& snapshot) {
+  devices_.resize(snapshot.devices.size());
   for (std::size_t i = 0; i < devices_.size(); ++i) {
-    SharedValue<Device>& identity = fresh.devices[i].identity;
+    SharedValue<Device>& identity = snapshot.devices[i].identity;
     share_if(is_same_record(*devices_[i], *identity), devices_[i], identity);
   }
-  share_if(*explanations_ == *fresh.explanations, explanations_, fresh.explanations);
+  share_if(*explanations_ == *snapshot.explanations, explanations_, snapshot.explanations);
 }
 
 }  // namespace hmn

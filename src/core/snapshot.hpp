@@ -119,7 +119,7 @@ struct Snapshot {
     return const_cast<Snapshot*>(this)->find_device(index);
   }
   // Failure for an index that the snapshot does not have.
-  [[nodiscard]] static Failure no_device(std::uint32_t index) noexcept;
+  [[nodiscard]] static Failure make_device_failure(std::uint32_t index) noexcept;
   [[nodiscard]] const Pool* find_pool(std::uint32_t index, PoolKind kind,
                                       std::uint32_t instance = 0) const noexcept;
   [[nodiscard]] const Pool* main_pool(std::uint32_t index) const noexcept {
@@ -131,7 +131,7 @@ struct Snapshot {
 // one to the next.
 class SharedParts {
  public:
-  void share(Snapshot& fresh);
+  void share(Snapshot& snapshot);
 
  private:
   std::vector<SharedValue<Device>> devices_;

@@ -15,7 +15,7 @@
 namespace hmn {
 namespace {
 
-Failure unknown_failure(const Pool& pool, const char* message) {
+Failure make_unknown_failure(const Pool& pool, const char* message) {
   return {Status::unsupported, pool.source, {}, message, Reason::ambiguous};
 }
 
@@ -59,12 +59,13 @@ std::optional<Failure> attribute(std::span<const Usage> rows, MemoryKind memory_
     // Committed memory is not used memory.
     uses_same_accounting = uses_same_accounting && row.accounting != Accounting::committed;
     if (!add_usage(row, memory_kind, pool.kind, sum)) {
-      return unknown_failure(pool, "the memory of processes is reported for all pools together");
+      return make_unknown_failure(pool,
+                                  "the memory of processes is reported for all pools together");
     }
   }
   if (!uses_same_accounting || sum.lower_bound() > *pool.used ||
       (sum.is_exact() && sum.upper_bound() > *pool.used)) {
-    return unknown_failure(
+    return make_unknown_failure(
         pool, "the memory of processes is counted differently from that of the device");
   }
   if (!sum.is_exact()) return shared_memory_failure(pool, sum);
@@ -81,9 +82,10 @@ std::optional<Failure> attribute_pools(MergedDevice& device) {
   for (Pool& pool : device.pools.all()) {
     if (!pool.is_main || !pool.used) continue;
     if (!device.can_be_summed)
-      return unknown_failure(pool, "the memory of some processes is not known");
+      return make_unknown_failure(pool, "the memory of some processes is not known");
     if ((pool.notes & (note::lower_bound | note::estimated)) != 0) {
-      return unknown_failure(pool, "used memory is known only as a lower bound or an estimate");
+      return make_unknown_failure(pool,
+                                  "used memory is known only as a lower bound or an estimate");
     }
     return attribute(device.processes, device.identity.memory_kind, pool);
   }
@@ -115,8 +117,8 @@ bool is_same_diagnostic(const SnapshotDiagnostic& entry, const Diagnostic& diagn
 // metrics may take longer than the deadline.
 bool was_reached(const DeviceCache& device, Plan plan, const Freshness& freshness) {
   plan.metrics = plan.metrics && !plan.includes_slow;
-  const bool reads_values =
-      plan.pools || plan.self || plan.processes || plan.telemetry != 0 || plan.metrics || plan.includes_slow;
+  const bool reads_values = plan.pools || plan.self || plan.processes || plan.telemetry != 0 ||
+                            plan.metrics || plan.includes_slow;
   return is_answered(device, plan, freshness.since_ns) && (!freshness.is_late || reads_values);
 }
 
@@ -227,8 +229,8 @@ Result<void> SnapshotBuilder::add_devices() {
         return true;
       });
   if (!refusals) return refusals.failure();
-  const auto outcome =
-      context_.complete_from_nvidia_smi(devices_, plan_, deadline, [this](const SourceCache& cache) {
+  const auto outcome = context_.complete_from_nvidia_smi(
+      devices_, plan_, deadline, [this](const SourceCache& cache) {
         for (const Diagnostic& diagnostic : cache.diagnostics) {
           if ((diagnostic.notes & note::trace) != 0) add_diagnostic(diagnostic, {});
         }

@@ -53,13 +53,13 @@ void SpillHistory::update_totals(const SpillSample& sample) {
 }
 
 void SpillHistory::start_episode(const SpillSample& sample, const SpillLabel& label) {
-  SpillEpisode fresh;
-  fresh.start_ns = fresh.last_ns = sample.monotonic_ns;
-  fresh.start_label = label;
+  SpillEpisode episode;
+  episode.start_ns = episode.last_ns = sample.monotonic_ns;
+  episode.start_label = label;
   if (episodes_.size() < thresholds_.capacity) {
-    episodes_.push_back(fresh);
+    episodes_.push_back(episode);
   } else {
-    episodes_[find_position(totals_.episodes)] = fresh;
+    episodes_[find_position(totals_.episodes)] = episode;
   }
   if (totals_.episodes++ == 0) totals_.first_label = label;
 }
@@ -236,7 +236,7 @@ Result<SpillSample> make_sample(const DeviceView& view, const ProcessTotals& tot
 
 SpillReading read_spill(const Snapshot& snapshot, std::uint32_t index) {
   const SnapshotDevice* const device = snapshot.find_device(index);
-  if (device == nullptr) return {Snapshot::no_device(index)};
+  if (device == nullptr) return {Snapshot::make_device_failure(index)};
   const Device& identity = *device->identity;
   const Pool* const main = snapshot.main_pool(index);
   if (main == nullptr) {

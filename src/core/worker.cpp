@@ -279,7 +279,7 @@ Result<void> Worker::run(const Plan& plan, Deadline& deadline, Visitor visit) {
     }
     if (!may_wait) {
       visit(shared_state_->cache, {start_ns, true});
-      return late_failure();
+      return make_late_failure();
     }
     if (must_not_wait(deadline, monotonic_ns())) return cancelled_failure();
     may_wait = shared_state_->changed.wait_until(lock, deadline.end_ns());
@@ -297,7 +297,7 @@ void Worker::visit_cache(Visitor visit, const Freshness& freshness) {
 }
 
 // Returns whether the source is present; absence is cached for a while.
-bool Worker::is_present(std::uint64_t now, Lock& lock) {
+bool Worker::check_presence(std::uint64_t now, Lock& lock) {
   SourceCache& cache = shared_state_->cache;
   if (current_thread_->is_busy || (!cache.refusal && cache.list_ns != 0)) return true;
   if (has_just_failed(now)) return false;
@@ -326,13 +326,13 @@ bool Worker::may_be_present() {
   Lock lock(shared_state_->mutex);
   if (!queue_.empty()) return true;
   const QueueTicket ticket(*this, lock);
-  return is_present(monotonic_ns(), lock);
+  return check_presence(monotonic_ns(), lock);
 }
 
 Result<void> Worker::query_source(const Plan& plan, Deadline& deadline, std::uint64_t now,
                                   Lock& lock) {
   drop_returned_threads();
-  if (!is_present(now, lock)) return {};
+  if (!check_presence(now, lock)) return {};
   if (must_not_wait(deadline, now)) return cancelled_failure();
   if (is_threaded_ && !is_started_)
     is_started_ = platform::start_detached(current_thread_, "hmn") == 0;
@@ -340,7 +340,7 @@ Result<void> Worker::query_source(const Plan& plan, Deadline& deadline, std::uin
     return Failure{Status::limit, id(), {}, "no thread could be started to query the driver"};
   switch (carry_out(plan, deadline, now, lock)) {
     case Outcome::late:
-      return late_failure();
+      return make_late_failure();
     case Outcome::cancelled:
       return cancelled_failure();
     default:
@@ -354,7 +354,7 @@ bool Worker::must_not_wait(const Deadline& deadline, std::uint64_t now) const no
   return can_wait_ && is_cancelled_ && (!is_threaded_ || now < deadline.end_ns());
 }
 
-Failure Worker::late_failure() const {
+Failure Worker::make_late_failure() const {
   Failure failure = timeout_failure(id());
   // A process-wide lock in the driver's library blocks the other threads as well.
   const bool is_locked =

@@ -65,7 +65,7 @@ class Worker {
   using Lock = std::unique_lock<platform::Mutex>;
 
   [[nodiscard]] bool has_just_failed(std::uint64_t now) const noexcept;
-  [[nodiscard]] bool is_present(std::uint64_t now, Lock& lock);
+  [[nodiscard]] bool check_presence(std::uint64_t now, Lock& lock);
   [[nodiscard]] Result<void> query_source(const Plan& plan, Deadline& deadline, std::uint64_t now,
                                           Lock& lock);
   [[nodiscard]] Outcome carry_out(const Plan& plan, Deadline& deadline, std::uint64_t now,
@@ -78,7 +78,7 @@ class Worker {
   [[nodiscard]] bool set_aside(std::uint64_t now, std::uint64_t patience);
   void drop_returned_threads();
   [[nodiscard]] bool must_not_wait(const Deadline& deadline, std::uint64_t now) const noexcept;
-  [[nodiscard]] Failure late_failure() const;
+  [[nodiscard]] Failure make_late_failure() const;
 
   const Settings& settings_;
   const Limits limits_;

@@ -230,12 +230,13 @@ Piece format_number(double value, std::array<char, 32>& buffer) noexcept {
   return std::string_view(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
 }
 
-// Whether a record's values come from a driver, or from the library, which adds up what real_sources
-// report.
+// Whether a record's values come from a driver, or from the library, which adds up what
+// real_sources report.
 enum class Origin : std::uint8_t { driver, sum };
 
-Failure make_implausible(Source source, std::string_view name, double value,
-                         std::initializer_list<Piece> explanation, Origin origin = Origin::driver) {
+Failure make_implausible_failure(Source source, std::string_view name, double value,
+                                 std::initializer_list<Piece> explanation,
+                                 Origin origin = Origin::driver) {
   std::array<char, 32> digits;
   std::array<char, 96> buffer;
   return {
@@ -252,10 +253,10 @@ Failure make_out_of_range(const Range& range, Source source, std::string_view na
                           std::string_view owner, Origin origin = Origin::driver) {
   std::array<char, 32> digits;
   const bool is_below = value < range.min;
-  return make_implausible(source, name, value,
-                          {is_below ? ", below " : ", above ", owner,
-                           format_number(is_below ? range.min : range.max, digits)},
-                          origin);
+  return make_implausible_failure(source, name, value,
+                                  {is_below ? ", below " : ", above ", owner,
+                                   format_number(is_below ? range.min : range.max, digits)},
+                                  origin);
 }
 
 constexpr bool is_link_width(double lanes) noexcept {
@@ -267,13 +268,13 @@ std::optional<Failure> check_value(const Limit& limit, Range range, Source sourc
                                    std::string_view name, double value, std::string_view owner,
                                    Origin origin = Origin::driver) {
   if (value == 0 && !limit.allows_zero) {
-    return make_implausible(source, name, value, {", a placeholder without a value"});
+    return make_implausible_failure(source, name, value, {", a placeholder without a value"});
   }
   if (value == 0) range.min = std::min(range.min, 0.0);
   if (!is_in_range(value, range))
     return make_out_of_range(range, source, name, value, owner, origin);
   if (limit.quantity == Quantity::lanes && !is_link_width(value)) {
-    return make_implausible(source, name, value, {", which no link has"});
+    return make_implausible_failure(source, name, value, {", which no link has"});
   }
   return std::nullopt;
 }
@@ -306,7 +307,7 @@ void check_fields(FieldList fields, const RecordRules& rules, void* record, Sour
     auto failure =
         check_value(limit, range, source, field.key, *value, is_part ? whole.name : "", origin);
     if (!failure && is_implausible_part) {
-      failure = make_implausible(source, field.key, *value, {" of a total that cannot be"});
+      failure = make_implausible_failure(source, field.key, *value, {" of a total that cannot be"});
     }
     if (failure) {
       report(field.bit, *failure);

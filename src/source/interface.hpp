@@ -164,21 +164,23 @@ class DeviceSource {
   // gone are not listed; those that are set aside (Reading::begin_device_call) are.
   virtual Result<void> devices(std::vector<Device>& out, Reading& reading) = 0;
   virtual Result<void> memory(Slot, PoolList&, Reading&) {
-    return not_reported("device memory is not reported by this source");
+    return make_unsupported_failure("device memory is not reported by this source");
   }
   // `fields` are telemetry_field bits. Reports each missing one as a diagnostic; fails if all are
   // missing.
   virtual Result<void> telemetry(Slot, FieldSet /*fields*/, hmn::Telemetry&, Reading&) {
-    return not_reported("telemetry is not reported by this source");
+    return make_unsupported_failure("telemetry is not reported by this source");
   }
   // Appends metrics, each with its own source (model/metric.hpp): those without a telemetry field,
-  // and each instance (every sensor, every clock) of those with one. `include_slow`: include what takes
-  // more than a few milliseconds. A failed metric is a diagnostic and affects no other; an empty
-  // list is no failure.
-  virtual Result<void> metrics(Slot, bool /*include_slow*/, std::vector<Metric>&, Reading&) { return {}; }
+  // and each instance (every sensor, every clock) of those with one. `include_slow`: include what
+  // takes more than a few milliseconds. A failed metric is a diagnostic and affects no other; an
+  // empty list is no failure.
+  virtual Result<void> metrics(Slot, bool /*include_slow*/, std::vector<Metric>&, Reading&) {
+    return {};
+  }
   // Appends one row per process.
   virtual Result<void> processes(Slot, std::vector<Usage>&, Reading&) {
-    return not_reported("per-process memory is not reported by this source");
+    return make_unsupported_failure("per-process memory is not reported by this source");
   }
   // Usage of one process; `used` is absent with a diagnostic if its value is unknown. 0 means
   // proven zero. `self`: pid is the caller's own, in the caller's PID namespace. By default a row
@@ -227,7 +229,7 @@ class DeviceSource {
   std::uint64_t read_ns_ = 0;
 
  private:
-  [[nodiscard]] Failure not_reported(const MessageText& message) const {
+  [[nodiscard]] Failure make_unsupported_failure(const MessageText& message) const {
     return {Status::unsupported, id_, {}, message};
   }
 

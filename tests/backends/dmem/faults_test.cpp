@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "host_of.hpp"
+#include "make_host.hpp"
 
 using namespace hmn;
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "host_of.hpp"
+#include "make_host.hpp"
 
 using namespace hmn;
 

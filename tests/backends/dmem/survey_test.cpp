@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "host_of.hpp"
+#include "make_host.hpp"
 
 using namespace hmn;
 

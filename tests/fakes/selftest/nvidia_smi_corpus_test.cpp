@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "fake_tree.hpp"
-#include "ran.hpp"
+#include "process_result.hpp"
 #include "selftest.hpp"
 
 namespace {

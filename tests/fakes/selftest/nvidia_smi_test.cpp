@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fake_tree.hpp"
-#include "ran.hpp"
+#include "process_result.hpp"
 
 namespace {
 

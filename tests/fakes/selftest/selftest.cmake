@@ -11,7 +11,7 @@ add_executable(
   selftest/nvml_rules_test.cpp
   selftest/nvml_scenario_test.cpp
   selftest/nvml_symbols_test.cpp
-  selftest/ran.cpp
+  selftest/process_result.cpp
   selftest/selftest.cpp)
 target_compile_definitions(
   fakes_selftest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "ran.hpp"
+#include "process_result.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -22,7 +22,7 @@ void check(const FieldAmount& amount, Form format) {
 }
 
 void check(const Dialect& dialect, const Answer& answer) {
-  promise(answer.cards.size() <= max_cards && answer.processes.size() <= most_processes);
+  promise(answer.cards.size() <= max_cards && answer.processes.size() <= max_processes);
   promise(answer.cards.size() <= answer.records);
   for (const Card& card : answer.cards) {
     for (const FieldAmount& amount : card.amounts) {

@@ -10,15 +10,15 @@ namespace {
 using Version = CgroupMembership::Version;
 
 // Written, mapped or dirty cache is never free, and unrelated lines change nothing.
-void check_free_cache(std::string_view input, Version hierarchy) {
-  const std::uint64_t bytes = parse_cgroup_reclaimable_cache(input, hierarchy);
+void check_free_cache(std::string_view input, Version version) {
+  const std::uint64_t bytes = parse_cgroup_reclaimable_cache(input, version);
   if (bytes == 0) return;
   const std::string text(input.substr(0, input.rfind('\n') + 1));
-  const std::uint64_t complete_bytes = parse_cgroup_reclaimable_cache(text, hierarchy);
+  const std::uint64_t complete_bytes = parse_cgroup_reclaimable_cache(text, version);
   promise(parse_cgroup_reclaimable_cache(text + "shmem 9\nunevictable 9\nslab_reclaimable 9\n",
-                                  hierarchy) == complete_bytes);
-  const char* const dirty = hierarchy == Version::v1 ? "total_dirty " : "file_dirty ";
-  promise(parse_cgroup_reclaimable_cache(text + dirty + "18446744073709551615\n", hierarchy) == 0);
+                                  version) == complete_bytes);
+  const char* const dirty = version == Version::v1 ? "total_dirty " : "file_dirty ";
+  promise(parse_cgroup_reclaimable_cache(text + dirty + "18446744073709551615\n", version) == 0);
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ void fuzz(std::string_view input) {
   check_free_cache(input, Version::v2);
   const CgroupMembership membership = parse_cgroup_membership(input);
   promise(is_inside(membership.path, input));
-  promise((membership.hierarchy == Version::none) == membership.path.empty());
+  promise((membership.version == Version::none) == membership.path.empty());
   promise(membership.path.empty() || membership.path.front() == '/');
   promise(membership.path.find('\n') == std::string_view::npos);
   const auto unified = parse_v2_membership(input);

@@ -41,5 +41,5 @@ void fuzz(std::string_view input) {
   for (const auto quantity : {intel::Quantity::temperature, intel::Quantity::energy}) {
     promise(intel::parse_label(quantity, input) <= intel::SensorLocation::other);
   }
-  promise(std::popcount(intel::throttle_bit(input)) == 1);
+  promise(std::popcount(intel::convert_throttle_reason(input)) == 1);
 }

@@ -105,7 +105,7 @@ BREAKS = (
     ("12: the reason is left out", "src/api/guard.cpp", "full_error.reason = static_cast<std::uint32_t>(derive_call_reason(failure));",
      "static_cast<void>(derive_call_reason(failure));", "reason"),
     ("12: the native code is left out", "src/api/guard.cpp", "full_error.native_code = failure.native.code;", "", "pool"),
-    ("14: NULL is taken", "src/api/guard.cpp", "if (handle == nullptr) return null_argument(\"snapshot is NULL\");\n    return read(object(handle), result);",
+    ("14: NULL is taken", "src/api/guard.cpp", "if (handle == nullptr) return make_null_failure(\"snapshot is NULL\");\n    return read(object(handle), result);",
      "if (handle == nullptr) return {};\n    return read(object(handle), result);", "null"),
     ("14: an exception is another status", "src/api/guard.cpp", "refuse(error, Status::no_memory, \"no memory\")",
      "refuse(error, Status::internal, \"no memory\")", "torture"),

@@ -63,7 +63,7 @@ int OutputPipe::open() {
   if (!read_event_) return last_errno();
   read_end_ = Handle(CreateNamedPipeW(
       name.c_str(), PIPE_ACCESS_INBOUND | FILE_FLAG_FIRST_PIPE_INSTANCE | FILE_FLAG_OVERLAPPED,
-      PIPE_TYPE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, 0, buffer, 0, nullptr));
+      PIPE_TYPE_BYTE | PIPE_WAIT | PIPE_REJECT_REMOTE_CLIENTS, 1, 0, buffer_size, 0, nullptr));
   if (!read_end_) return last_errno();
   SECURITY_ATTRIBUTES security{sizeof security, nullptr, TRUE};
   write_end_ = Handle(CreateFileW(name.c_str(), GENERIC_WRITE, 0, &security, OPEN_EXISTING,

@@ -229,7 +229,7 @@ TEST_CASE("GPUs that a container may not use are refused, and KFD reports it") {
   const SourceState state = machine.source().describe(Source::kfd);
   CHECK(state.state == State::unreadable);
   CHECK(state.failure.code == Status::permission);
-  CHECK(mentions(state.failure, "this container was not given one"));
+  CHECK(mentions(state.failure, "none was given to this container"));
 }
 
 TEST_CASE("an unreadable list of processes makes the fdinfo rows lower bounds") {

@@ -28,6 +28,15 @@ ADDED = {"device": """\
 NO_RECORDS = ("error",)
 
 TYPES = {"f64": "float", "text": "str", "bool": "bool"}
+# Numbers that are printed in hexadecimal.
+PCI_NUMBERS = ("pci_device", "pci_subsystem")
+# Times since 1970; other times lose their unit alone.
+TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
+
+
+def _field_name(name):
+    """The name of a field; times are seconds, as everywhere in Python, and have no unit in their name."""
+    return TIMES.get(name) or name.removesuffix("_ns")
 
 
 class _Writer:
@@ -43,17 +52,17 @@ class _Writer:
         self.words = Words(model, lambda enumeration: self.classes.get(enumeration.tag),
                            lambda enumeration, member: enumeration.tag in self.classes
                            and f"{self.classes[enumeration.tag]}.{member.word}",
-                           lambda record: camel(record.name), lambda record, name: name)
+                           lambda record: camel(record.name), lambda record, name: _field_name(name))
 
     def constants(self):
         enumerations = {tag: self.model.enumerations[tag] for tag in self.classes}
         yield '"""Enumerations."""'
-        yield from ("from enum import IntEnum, IntFlag", "", "from ._native import raw", "", "__all__ = [")
+        yield from ("from ._native import raw", "from ._number import Flags, Number", "", "__all__ = [")
         yield from (f'    "{name}",' for name in sorted(self.classes.values()))
         yield "]"
         for tag, enumeration in enumerations.items():
             yield from ("", "")
-            yield f"class {self.classes[tag]}({'IntFlag' if enumeration.is_bits else 'IntEnum'}):"
+            yield f"class {self.classes[tag]}({'Flags' if enumeration.is_bits else 'Number'}):"
             comment = self.words.describe_enumeration(enumeration)
             if enumeration.record:
                 comment = f"Fields of a {camel(enumeration.record)}, as a Diagnostic names them."
@@ -64,12 +73,14 @@ class _Writer:
                 yield from add_comment(f"    {member.word} = raw.{member.name.removeprefix('HMN_')}",
                                        self.words(member.comment, record), "#")
 
-    def _comment(self, record, field):
-        """An enumeration's number is an int here, so its comment names the enumeration."""
-        comment, name = self.words.describe_field(record, field), self.classes.get(field.enumeration)
-        if not name or comment.startswith("the "):
-            return comment
-        return f"{name}{'; ' if ':' in comment else ': '}{comment}" if comment else name
+    def _type(self, field):
+        if field.name in PCI_NUMBERS:
+            kind = "PciNumber"
+        elif field.name.endswith("_ns"):
+            kind = "float"
+        else:
+            kind = self.classes.get(field.enumeration) or TYPES.get(field.kind, "int")
+        return f"{kind} | None" if field.bit else kind
 
     def _record(self, record):
         yield from ("", "", "@dataclass(frozen=True, slots=True)")
@@ -78,9 +89,8 @@ class _Writer:
         yield from wrap_comment(f'{make_sentence(self.words(record.comment, record))}{absent}"""', '    """', "    ")
         yield ""
         for field in record.fields:
-            kind = TYPES.get(field.kind, "int")
-            yield from add_comment(f"    {field.name}: {kind}{' | None' if field.bit else ''}",
-                                   self._comment(record, field), "#")
+            yield from add_comment(f"    {_field_name(field.name)}: {self._type(field)}",
+                                   self.words.describe_field(record, field), "#")
         if record.name in ADDED:
             yield ADDED[record.name]
         for text in record.texts:
@@ -103,9 +113,12 @@ class _Writer:
 
     def records(self):
         records = [record for record in self.model.records.values() if record.name not in NO_RECORDS]
-        yield '"""Records: what the library fills, copied."""'
+        names = {self.classes.get(field.enumeration) for record in records for field in record.fields} - {None}
+        yield '"""Records: what the library fills, copied. Times are seconds."""'
         yield from ("from __future__ import annotations", "", "from dataclasses import dataclass",
-                    "from typing import Any", "", "from ._native import raw", "from ._record import maker")
+                    "from typing import Any", "",
+                    *wrap_comment(f"{', '.join(sorted(names))})", "from ._constants import (", " " * 24),
+                    "from ._native import raw", "from ._number import PciNumber", "from ._record import maker")
         for record in records:
             yield from self._record(record)
             if record.name not in ADDED:

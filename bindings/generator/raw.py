@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The raw layer of each language, which SWIG 4.1 writes from swig/hypomnesis.i:
+"""The raw layer of each language, which SWIG 4.3 writes from swig/hypomnesis.i:
 
 csharp  csharp/native/generated/raw_wrap.c, csharp/Hypomnesis/Interop/Generated/Raw*.cs
 go      go/internal/raw/generated.go and .c
 lua     lua/generated/core.c
-python  python/generated/raw_wrap.c; the package does not use the module that SWIG writes as well
+python  python/generated/raw_wrap.c, python/hypomnesis/_proxy.py
 """
+import os
 import pathlib
 import re
 import shutil
@@ -14,7 +15,8 @@ import tempfile
 
 from . import BINDINGS, ROOT
 
-VERSION = "4.1"
+VERSION = "4.3"
+UNPACKED = ROOT / "build/debs/swig"  # Debian 13's packages, where the system's SWIG is another version
 # REUSE-IgnoreStart
 LICENCE = "SPDX-License-Identifier: MIT OR Apache-2.0"
 # REUSE-IgnoreEnd
@@ -22,12 +24,13 @@ LICENCE = "SPDX-License-Identifier: MIT OR Apache-2.0"
 # Options of SWIG in addition to -Wall -Werror -outdir -o, the name of its C file, and the folder and path of its input.
 RUNS = {
     "csharp": (["-csharp", "-noproxy", "-DSWIG_CSHARP_NO_EXCEPTION_HELPER", "-DSWIG_CSHARP_NO_STRING_HELPER",
-                "-DSWIG_CSHARP_NO_IMCLASS_STATIC_CONSTRUCTOR", "-namespace", "Hypomnesis.Interop",
+                "-DSWIG_CSHARP_NO_IMCLASS_STATIC_CONSTRUCTOR", "-DSWIG_CSHARP_NO_STRING_WITH_LENGTH_HELPER",
+                "-namespace", "Hypomnesis.Interop",
                 "-dllimport", "hypomnesis_csharp", f"-I{BINDINGS / 'csharp/native/generated'}"],
                "raw_wrap.c", BINDINGS / "swig", "hypomnesis.i"),
     "go": (["-go", "-cgo", "-intgosize", "64"], "generated.c", ROOT, "bindings/swig/hypomnesis.i"),
     "lua": (["-lua", "-Ibindings/swig"], "core.c", ROOT, "bindings/swig/hypomnesis.i"),
-    "python": (["-python", "-builtin"], "raw_wrap.c", BINDINGS / "swig", "hypomnesis.i")}
+    "python": (["-python"], "raw_wrap.c", BINDINGS / "swig", "hypomnesis.i")}
 # The path under which each of its files is committed; other files are not committed.
 PATHS = {
     "csharp": {"raw_wrap.c": "csharp/native/generated/raw_wrap.c",
@@ -35,16 +38,26 @@ PATHS = {
                "RawPINVOKE.cs": "csharp/Hypomnesis/Interop/Generated/RawPINVOKE.cs"},
     "go": {"raw.go": "go/internal/raw/generated.go", "generated.c": "go/internal/raw/generated.c"},
     "lua": {"core.c": "lua/generated/core.c"},
-    "python": {"raw_wrap.c": "python/generated/raw_wrap.c"}}
+    "python": {"raw_wrap.c": "python/generated/raw_wrap.c", "raw.py": "python/hypomnesis/_proxy.py"}}
+
+
+def _find_swig():
+    """(the command of SWIG 4.3, its environment), or None."""
+    if shutil.which("swig"):
+        text = subprocess.run(["swig", "-version"], capture_output=True, text=True, check=True).stdout
+        if f"SWIG Version {VERSION}." in text:
+            return ["swig"], os.environ
+    folders = list(UNPACKED.glob(f"usr/share/swig/{VERSION}.*"))
+    loader = UNPACKED / "usr/lib64/ld-linux-x86-64.so.2"
+    if not folders or not loader.exists():
+        return None
+    return ([loader, "--library-path", UNPACKED / "usr/lib/x86_64-linux-gnu", UNPACKED / "usr/bin/swig"],
+            {**os.environ, "SWIG_LIB": str(folders[0])})
 
 
 def find_swig_problem():
-    """Why SWIG 4.1 cannot be run, or None."""
-    if not shutil.which("swig"):
-        return "swig is not installed"
-    text = subprocess.run(["swig", "-version"], capture_output=True, text=True, check=True).stdout
-    version = re.search(r"SWIG Version (\d+\.\d+)", text)[1]
-    return None if version == VERSION else f"swig is {version}, which writes other text than {VERSION}"
+    """Why SWIG 4.3 cannot be run, or None."""
+    return None if _find_swig() else f"there is no SWIG {VERSION}: bindings/regenerate fetches it"
 
 
 def _finish_csharp(text):
@@ -60,14 +73,21 @@ def _finish_go(text):
             f"{lines}\n")
 
 
-FINISH = {"csharp": _finish_csharp, "go": _finish_go}
+def _finish_python(text):
+    """Adds the licence to a module, and a module to SWIG's types: a type without one makes a warning of Python."""
+    text = re.sub(r'(PyType_Spec spec = \{\n +")', r"\1hypomnesis.", text)
+    return f"# {LICENCE}\n{text}" if text.startswith("#") else text
+
+
+FINISH = {"csharp": _finish_csharp, "go": _finish_go, "python": _finish_python}
 
 
 def outputs(language):
     options, name, folder, source = RUNS[language]
+    swig, environment = _find_swig()
     with tempfile.TemporaryDirectory() as scratch:
-        subprocess.run(["swig", *options, "-Wall", "-Werror", "-outdir", scratch, "-o", f"{scratch}/{name}", source],
-                       cwd=folder, check=True)
+        subprocess.run([*swig, *options, "-Wall", "-Werror", "-outdir", scratch, "-o", f"{scratch}/{name}", source],
+                       cwd=folder, env=environment, check=True)
         texts = {path.name: path.read_text(encoding="utf-8") for path in pathlib.Path(scratch).iterdir()}
     unexpected = [name for name in texts if name.endswith(".cs") and name not in PATHS[language]]
     if unexpected:

@@ -16,6 +16,10 @@ def _kind(field):
     return "u32" if field.kind == "bool" else field.kind
 
 
+def _value_kind(field):
+    return "seconds" if field.name.endswith("_ns") else field.kind
+
+
 def _records(model):
     for record in model.records.values():
         yield f"HMN_RECORD({record.c_name})"
@@ -69,7 +73,7 @@ def _values(model):
         yield "%{"
         yield f"static const hmn_value {record.c_name}_values[] = {{"
         for field in record.fields:
-            yield f"  {{HMN_VALUE_{field.kind}, offsetof({record.c_name}, {field.name}), {field.bit or 0}}},"
+            yield f"  {{HMN_VALUE_{_value_kind(field)}, offsetof({record.c_name}, {field.name}), {field.bit or 0}}},"
         yield "  {HMN_VALUE_end, 0, 0},"
         yield "};"
         yield "%}"

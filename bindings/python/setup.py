@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
@@ -29,14 +30,16 @@ def pkg_config(option):
         raise SystemExit(f"{error}: install libhypomnesis, or set HYPOMNESIS_BUNDLE") from None
 
 
-def find_library(extension):
+def find_library(raw, loader):
     if BUNDLE:
-        extension.extra_link_args = [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN", "-Wl,-z,relro,-z,now"]
-        # The same as for the library that is bundled.
-        extension.extra_compile_args += ["-O2", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
+        raw.extra_link_args = [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]
+        for extension in (raw, loader):  # the same as for the library that is bundled
+            extension.extra_link_args += ["-Wl,-z,relro,-z,now", "-s"]
+            extension.extra_compile_args += ["-O2", "-fstack-protector-strong", "-U_FORTIFY_SOURCE",
+                                             "-D_FORTIFY_SOURCE=2"]
     else:
-        extension.extra_compile_args += pkg_config("--cflags")
-        extension.extra_link_args = pkg_config("--libs")
+        raw.extra_compile_args += pkg_config("--cflags")
+        raw.extra_link_args = pkg_config("--libs")
 
 
 def check_bundle(path):
@@ -59,17 +62,17 @@ def find_required_glibc(*paths):
 
 class Build(build_ext):
     def run(self):
-        find_library(self.extensions[0])
+        find_library(*self.extensions)
         super().run()
         if BUNDLE:
             check_bundle(BUNDLE)
             shutil.copyfile(BUNDLE, self.library_path())
 
-    def extension_path(self):
-        return self.get_ext_fullpath("hypomnesis._raw")
+    def extension_paths(self):
+        return [self.get_ext_fullpath(extension.name) for extension in self.extensions]
 
     def library_path(self):
-        return os.path.join(os.path.dirname(self.extension_path()), SONAME)
+        return os.path.join(os.path.dirname(self.extension_paths()[0]), SONAME)
 
     def get_outputs(self):
         return super().get_outputs() + ([self.library_path()] if BUNDLE else [])
@@ -80,11 +83,18 @@ class Wheel(bdist_wheel):
         python, abi, platform = super().get_tag()
         if BUNDLE:
             build = self.get_finalized_command("build_ext")
-            major, minor = find_required_glibc(build.extension_path(), BUNDLE)
+            major, minor = find_required_glibc(*build.extension_paths(), BUNDLE)
             platform = f"manylinux_{major}_{minor}_{platform.removeprefix('linux_')}"
         return python, abi, platform
 
 
-setup(ext_modules=[Extension("hypomnesis._raw", ["generated/raw_wrap.c"],
-                             include_dirs=[INCLUDE] if INCLUDE else [], extra_compile_args=["-fvisibility=hidden"])],
-      cmdclass={"build_ext": Build, "bdist_wheel": Wheel})
+def make_extension(name, source):
+    return Extension(f"hypomnesis.{name}", [source], include_dirs=[INCLUDE] if INCLUDE else [],
+                     extra_compile_args=["-fvisibility=hidden"], py_limited_api=True,
+                     define_macros=[("Py_LIMITED_API", "0x030A0000")])
+
+
+if sysconfig.get_config_var("Py_GIL_DISABLED"):
+    raise SystemExit("hypomnesis needs a Python with a GIL: free-threaded builds have no stable ABI")
+setup(ext_modules=[make_extension("_raw", "generated/raw_wrap.c"), make_extension("_loader", "loader.c")],
+      cmdclass={"build_ext": Build, "bdist_wheel": Wheel}, options={"bdist_wheel": {"py_limited_api": "cp310"}})

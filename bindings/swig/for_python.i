@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Records become tuples of their values, in the header's order and without struct_size, present and
-// reserved fields; an absent value is None. A failure raises the exception that the callable passed to
+// reserved fields; an absent value is None, a time is seconds. Only the stable ABI of Python is used, so that one
+// file loads on 3.10 and newer. A failure raises the exception that the callable passed to
 // raise_with returns for (message, status, backend, native_domain, native_code, reason).
 
 %begin %{
@@ -10,6 +11,7 @@
 %{
 #include <dlfcn.h> /* dladdr needs _GNU_SOURCE, which Python.h defines */
 #include <stddef.h>
+#include <stdio.h>
 
 enum {
   HMN_VALUE_end,
@@ -19,6 +21,7 @@ enum {
   HMN_VALUE_u64,
   HMN_VALUE_i64,
   HMN_VALUE_f64,
+  HMN_VALUE_seconds, /* nanoseconds in the record */
   HMN_VALUE_text
 };
 typedef struct {
@@ -44,6 +47,7 @@ static PyObject *hmn_value_of(const hmn_value *value, const char *record) {
     case HMN_VALUE_i32: return PyLong_FromLong(*(const int32_t *)place);
     case HMN_VALUE_u64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)place);
     case HMN_VALUE_i64: return PyLong_FromLongLong(*(const int64_t *)place);
+    case HMN_VALUE_seconds: return PyFloat_FromDouble((double)*(const uint64_t *)place / 1e9);
     case HMN_VALUE_f64: return PyFloat_FromDouble(*(const double *)place);
     default: return PyUnicode_FromString((const char *)place);
   }
@@ -58,8 +62,7 @@ static PyObject *hmn_values_of(const hmn_value *value, const void *record) {
   tuple = PyTuple_New(count);
   for (i = 0; tuple && i < count; ++i) {
     PyObject *item = hmn_value_of(value + i, (const char *)record);
-    if (item) PyTuple_SET_ITEM(tuple, i, item);
-    else Py_CLEAR(tuple);
+    if (!item || PyTuple_SetItem(tuple, i, item) < 0) Py_CLEAR(tuple);
   }
   return tuple;
 }
@@ -94,83 +97,114 @@ static void hmn_raise(const hmn_error *error) {
 }
 
 %{
-/* A whole number from `least` to `most`: an int, or what can be an index. An error is set otherwise. */
-static long long hmn_whole(PyObject *object, long long least, long long most) {
-  int overflow = 0;
-  long long number = 0;
-  PyObject *whole = PyNumber_Index(object);
-  if (!whole) return 0;
-  number = PyLong_AsLongLongAndOverflow(whole, &overflow);
-  if (overflow || number < least || number > most)
-    PyErr_Format(PyExc_OverflowError, "a number from %lld to %lld is wanted", least, most);
-  Py_DECREF(whole);
-  return number;
+/* Raises the exception of a wrong argument, which names it. */
+static void hmn_refuse_argument(const char *name, const char *wanted, PyObject *value) {
+  hmn_error error = {sizeof error};
+  PyObject *shown, *text = NULL;
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+      !PyErr_ExceptionMatches(PyExc_OverflowError))
+    return; /* it is not about the argument */
+  PyErr_Clear();
+  shown = PyObject_ASCII(value);
+  if (shown) text = PyUnicode_FromFormat("%s: %s is expected, not %.80U", name, wanted, shown);
+  if (text) {
+    PyObject *bytes = PyUnicode_AsUTF8String(text);
+    if (bytes) {
+      hmn_refuse(&error, HMN_E_ARGUMENT, PyBytes_AsString(bytes));
+      hmn_raise(&error);
+    }
+    Py_XDECREF(bytes);
+  }
+  Py_XDECREF(text);
+  Py_XDECREF(shown);
 }
 
-static uint64_t hmn_whole_u64(PyObject *object) {
+/* A whole number up to `most`: an int, or what can be an index. An error is set otherwise. */
+static uint64_t hmn_whole(PyObject *object, const char *name, uint64_t most) {
+  char wanted[64];
   uint64_t number = 0;
   PyObject *whole = PyNumber_Index(object);
-  if (!whole) return 0;
-  number = PyLong_AsUnsignedLongLong(whole);
-  if (PyErr_Occurred())
-    PyErr_SetString(PyExc_OverflowError, "a number from 0 to 18446744073709551615 is wanted");
-  Py_DECREF(whole);
-  return number;
+  if (whole) number = PyLong_AsUnsignedLongLong(whole);
+  Py_XDECREF(whole);
+  if (!PyErr_Occurred() && number <= most) return number;
+  snprintf(wanted, sizeof wanted, "a whole number from 0 to %llu", (unsigned long long)most);
+  hmn_refuse_argument(name, wanted, object);
+  return 0;
 }
 
-/* A str or, for paths that are not UTF-8, bytes; NULL with an error set otherwise. */
-static const char *hmn_text(PyObject *object) {
+/* A str or, for paths that are not UTF-8, bytes, as new bytes; NULL with an error set otherwise. */
+static PyObject *hmn_text(PyObject *object, const char *name) {
+  PyObject *bytes = NULL;
+  char *text = NULL;
   Py_ssize_t length = 0;
-  const char *text = NULL;
   if (PyBytes_Check(object)) {
-    text = PyBytes_AS_STRING(object);
-    length = PyBytes_GET_SIZE(object);
+    Py_INCREF(object);
+    bytes = object;
   } else if (PyUnicode_Check(object)) {
-    text = PyUnicode_AsUTF8AndSize(object, &length);
-  } else {
-    PyErr_Format(PyExc_TypeError, "a str is wanted, not '%.200s'", Py_TYPE(object)->tp_name);
+    bytes = PyUnicode_AsUTF8String(object);
   }
-  if (text && strlen(text) != (size_t)length) {
-    hmn_error error = {sizeof error};
-    hmn_refuse(&error, HMN_E_ARGUMENT, "a text has a zero byte inside");
-    hmn_raise(&error);
-    return NULL;
+  if (!bytes) {
+    hmn_refuse_argument(name, "a str in UTF-8", object);
+  } else if (PyBytes_AsStringAndSize(bytes, &text, &length) == 0 && strlen(text) != (size_t)length) {
+    hmn_refuse_argument(name, "a text without a zero byte", object);
+    Py_CLEAR(bytes);
   }
-  return text;
+  return bytes;
 }
 %}
 
 %typemap(in) uint32_t, hmn_flags %{
-  $1 = ($1_ltype)hmn_whole($input, 0, UINT32_MAX);
+  $1 = ($1_ltype)hmn_whole($input, "$1_name", UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+// Arguments that have another name in the package.
+%typemap(in) hmn_flags sampler_flags %{
+  $1 = ($1_ltype)hmn_whole($input, "flags", UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+%typemap(in) uint32_t path %{
+  $1 = ($1_ltype)hmn_whole($input, "place", UINT32_MAX);
+  if (PyErr_Occurred()) SWIG_fail;
+%}
+%typemap(in) uint64_t bytes %{
+  $1 = hmn_whole($input, "count", UINT64_MAX);
   if (PyErr_Occurred()) SWIG_fail;
 %}
 %typemap(in) hmn_status %{
-  $1 = ($1_ltype)hmn_whole($input, INT32_MIN, INT32_MAX);
-  if (PyErr_Occurred()) SWIG_fail;
+  $1 = ($1_ltype)PyLong_AsLong($input);
+  if (PyErr_Occurred() || $1 != PyLong_AsLong($input)) {
+    hmn_refuse_argument("$1_name", "a whole number of 32 bits", $input);
+    SWIG_fail;
+  }
 %}
 %typemap(in) uint64_t %{
-  $1 = hmn_whole_u64($input);
+  $1 = hmn_whole($input, "$1_name", UINT64_MAX);
   if (PyErr_Occurred()) SWIG_fail;
 %}
-%typemap(in) const char * %{
-  $1 = (char *)hmn_text($input);
-  if (!$1) SWIG_fail;
+%typemap(in) const char * (PyObject *bytes = NULL) %{
+  bytes = hmn_text($input, "$1_name");
+  if (!bytes) SWIG_fail;
+  $1 = PyBytes_AsString(bytes);
 %}
-%typemap(in) const char *value %{
-  $1 = $input == Py_None ? NULL : (char *)hmn_text($input);
-  if (PyErr_Occurred()) SWIG_fail;
+%typemap(in) const char *value (PyObject *bytes = NULL) %{
+  if ($input != Py_None) {
+    bytes = hmn_text($input, "path");
+    if (!bytes) SWIG_fail;
+    $1 = PyBytes_AsString(bytes);
+  }
 %}
-%typemap(freearg) const char *, const char *value ""
+%typemap(freearg) const char *, const char *value "Py_XDECREF(bytes$argnum);"
 
 // A list of whole numbers, copied to a tuple: code that a conversion runs cannot change that.
 %typemap(in) (const hmn_u64 *list, uint32_t count) {
+  const char *name = strcmp("$symname", "estimate_sum") == 0 ? "counts" : "shape";
   PyObject *items = PySequence_Tuple($input);
-  const Py_ssize_t length = items ? PyTuple_GET_SIZE(items) : 0;
+  const Py_ssize_t length = items ? PyTuple_Size(items) : 0;
   Py_ssize_t i;
-  if ((size_t)length > UINT32_MAX) PyErr_SetString(PyExc_OverflowError, "a list of more than 4294967295 numbers");
-  else if (items && !($1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
+  if (!items || (size_t)length > UINT32_MAX) hmn_refuse_argument(name, "a list of whole numbers", $input);
+  else if (!($1 = (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)))) PyErr_NoMemory();
   for (i = 0; $1 && i < length && !PyErr_Occurred(); ++i)
-    $1[i] = hmn_whole_u64(PyTuple_GET_ITEM(items, i));
+    $1[i] = hmn_whole(PyTuple_GetItem(items, i), name, UINT64_MAX);
   $2 = (uint32_t)length;
   Py_XDECREF(items);
   if (PyErr_Occurred()) SWIG_fail; /* which comes to freearg */
@@ -258,19 +292,25 @@ static const char *hmn_text(PyObject *object) {
 
 %inline %{
 /* An instance of `type`, its slots set in order: what __init__ of a frozen dataclass does at many times
- * the cost. */
-PyObject *make(PyObject *type, PyObject *slots, PyObject *values) {
+ * the cost. A value is looked up in its entry of `kinds`, unless that or the value is None. */
+PyObject *make(PyObject *type, PyObject *slots, PyObject *kinds, PyObject *values) {
   Py_ssize_t i, count;
+  allocfunc allocate;
   PyObject *made;
-  if (!PyType_Check(type) || !PyTuple_Check(slots) || !PyTuple_Check(values) ||
-      (count = PyTuple_GET_SIZE(slots)) != PyTuple_GET_SIZE(values))
-    return PyErr_Format(PyExc_TypeError, "not a type, its slots and a value for each");
-  made = ((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
+  if (!PyType_Check(type) || !PyTuple_Check(slots) || !PyTuple_Check(kinds) || !PyTuple_Check(values) ||
+      (count = PyTuple_Size(slots)) != PyTuple_Size(values) || count != PyTuple_Size(kinds))
+    return PyErr_Format(PyExc_TypeError, "not a type, its slots, and a kind and a value for each");
+  allocate = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
+  made = allocate((PyTypeObject *)type, 0);
   for (i = 0; made && i < count; ++i) {
-    PyObject *slot = PyTuple_GET_ITEM(slots, i);
-    const descrsetfunc set = Py_TYPE(slot)->tp_descr_set;
+    PyObject *slot = PyTuple_GetItem(slots, i), *kind = PyTuple_GetItem(kinds, i);
+    PyObject *value = PyTuple_GetItem(values, i);
+    const descrsetfunc set = (descrsetfunc)PyType_GetSlot(Py_TYPE(slot), Py_tp_descr_set);
     if (!set) PyErr_SetString(PyExc_TypeError, "not a slot");
-    if (!set || set(slot, made, PyTuple_GET_ITEM(values, i)) < 0) Py_CLEAR(made);
+    if (kind == Py_None || value == Py_None) Py_INCREF(value);
+    else value = PyObject_GetItem(kind, value);
+    if (!set || !value || set(slot, made, value) < 0) Py_CLEAR(made);
+    Py_XDECREF(value);
   }
   return made;
 }

@@ -8,14 +8,13 @@ temperature and power.
     for device in hypomnesis.devices():
         print(device.index, device.name, device.main_pool)
 
-Bytes are exact. What is not known is None, and a snapshot has a Diagnostic with the reason. Numbers of
-enumerations are plain ints, to be compared with the enumerations' members; a number without a member
-came from a newer library and means "unknown".
+Bytes are exact, times are seconds. What is not known is None, and a snapshot has a Diagnostic with the reason. A
+number of an enumeration without a member came from a newer library: its name is UNKNOWN_<number>.
 """
 from . import _constants
 from ._constants import *
 from ._context import Context
-from ._default import default_context, devices, memory, snapshot, system_memory
+from ._default import default_context, devices, memory, processes, snapshot, system_memory
 from ._device import DeviceScan
 from ._error import (ArgumentError, AsleepError, BackendError, CancelledError, ClosedError,
                      DeadlineError, DeviceLostError, EmptyError, Error, ForkedError, InternalError, LimitError,
@@ -25,7 +24,7 @@ from ._duration import IMMEDIATE, UNLIMITED
 from ._estimate import (dtype_bits, dtype_from_name, dtype_name, estimate_attention, estimate_cache,
                         estimate_overhead, estimate_packed, estimate_sum, estimate_tensor)
 from ._library import (backend_available, backend_name, feature, format_bytes, library_path,
-                       metric_instance_name, metric_kind, metric_name, metric_unit, metrics, monotonic_ns,
+                       metric_instance_name, metric_kind, metric_name, metric_unit, metrics, monotonic,
                        reason_name, version, version_number)
 from ._records import (BackendInfo, Delta, Device, Diagnostic, Episode, Group, Metric, Peak, Pool, ProcessMemory,
                        SamplerInfo, SnapshotInfo, SpillInfo, SystemMemory, Tag, Telemetry,
@@ -35,6 +34,8 @@ from ._snapshot import Snapshot
 from ._spill import Spill
 from ._status import status_name
 from ._tracker import Tracker
+
+__version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "CancelledError",
@@ -48,6 +49,6 @@ __all__ = [
     "devices", "dtype_bits", "dtype_from_name", "dtype_name", "estimate_attention", "estimate_cache",
     "estimate_overhead", "estimate_packed", "estimate_sum", "estimate_tensor", "feature",
     "format_bytes", "library_path", "memory", "metric_instance_name", "metric_kind", "metric_name", "metric_unit",
-    "metrics", "monotonic_ns", "reason_name", "snapshot", "status_name", "system_memory", "version", "version_number",
+    "metrics", "monotonic", "processes", "reason_name", "snapshot", "status_name", "system_memory", "version", "version_number",
 ]
 __all__ += _constants.__all__

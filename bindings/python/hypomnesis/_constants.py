@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Written by bindings/generate from include/hypomnesis.h.
 """Enumerations."""
-from enum import IntEnum, IntFlag
-
 from ._native import raw
+from ._number import Flags, Number
 
 __all__ = [
     "Accounting",
@@ -56,7 +55,7 @@ __all__ = [
 ]
 
 
-class Status(IntEnum):
+class Status(Number):
     """Statuses."""
 
     OK = raw.OK
@@ -84,7 +83,7 @@ class Status(IntEnum):
     CANCELLED = raw.E_CANCELLED  # the context was cancelled, and the call would have to wait
 
 
-class Backend(IntEnum):
+class Backend(Number):
     """Source of a value. Numbers stay below 64, because masks are 64 bits wide."""
 
     NONE = raw.BACKEND_NONE
@@ -107,10 +106,10 @@ class Backend(IntEnum):
     AMD_SMI = raw.BACKEND_AMD_SMI  # AMD's amd-smi command, for what the kernel does not report
 
 
-class Note(IntFlag):
+class Note(Flags):
     """Note flags of a result; each bit has one meaning in every struct."""
 
-    STALE = raw.NOTE_STALE  # the last known value, age_ns old: the driver did not answer
+    STALE = raw.NOTE_STALE  # the last known value, age old: the driver did not answer
     # at least this much: a part is not visible, or memory that several may share is counted once
     LOWER_BOUND = raw.NOTE_LOWER_BOUND
     ESTIMATED = raw.NOTE_ESTIMATED  # derived from other values, not measured
@@ -122,7 +121,7 @@ class Note(IntFlag):
     DIVIDED = raw.NOTE_DIVIDED  # devices: its memory belongs to its partitions, which are separate devices
 
 
-class Scope(IntEnum):
+class Scope(Number):
     """Scope of a value."""
 
     NONE = raw.DELTA_SCOPE_NONE
@@ -130,7 +129,7 @@ class Scope(IntEnum):
     DEVICE = raw.DELTA_SCOPE_DEVICE
 
 
-class Accounting(IntEnum):
+class Accounting(Number):
     """How bytes are accounted."""
 
     NONE = raw.ACCOUNT_NONE
@@ -139,7 +138,7 @@ class Accounting(IntEnum):
     ALLOCATED = raw.ACCOUNT_ALLOCATED  # allocations as the driver accounts them (NVML)
 
 
-class NativeDomain(IntEnum):
+class NativeDomain(Number):
     """Domain of a native_code."""
 
     NONE = raw.NATIVE_NONE
@@ -153,7 +152,7 @@ class NativeDomain(IntEnum):
     EXIT = raw.NATIVE_EXIT  # exit code of a helper program; 128 + n: killed by signal n
 
 
-class Vendor(IntEnum):
+class Vendor(Number):
     """PCI vendor ids."""
 
     UNKNOWN = raw.VENDOR_UNKNOWN
@@ -164,7 +163,7 @@ class Vendor(IntEnum):
     INTEL = raw.VENDOR_INTEL
 
 
-class Reason(IntEnum):
+class Reason(Number):
     """Why a value is missing. The statuses of a call give the same reasons, less precisely."""
 
     UNKNOWN = raw.REASON_UNKNOWN
@@ -183,14 +182,14 @@ class Reason(IntEnum):
     LIMIT = raw.REASON_LIMIT  # a limit of this library, or of the host's memory, was reached
 
 
-class Feature(IntEnum):
+class Feature(Number):
     """Features that a library may be built with: hmn_feature."""
 
     SUBPROCESS = raw.FEATURE_SUBPROCESS  # code that runs helper programs is compiled in
     SIMULATION = raw.FEATURE_SIMULATION  # Place.SIMULATION works
 
 
-class ContextFlag(IntFlag):
+class ContextFlag(Flags):
     """Options of a context."""
 
     # never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
@@ -205,7 +204,7 @@ class ContextFlag(IntFlag):
     RECORD = raw.CONTEXT_RECORD  # keep what the backends read: hmn_context_recording
 
 
-class Place(IntEnum):
+class Place(Number):
     """Paths that replace the defaults. With ContextFlag.ENVIRONMENT the variable in brackets has the same
     effect."""
 
@@ -223,7 +222,7 @@ class Place(IntEnum):
     DEV = raw.PATH_DEV  # the device nodes, default "/dev" with the default sysfs tree, else none [HMN_DEV]
 
 
-class State(IntEnum):
+class State(Number):
     """State of a backend or a device."""
 
     UNKNOWN = raw.RUN_STATE_UNKNOWN  # not tried yet
@@ -236,7 +235,7 @@ class State(IntEnum):
     OFF = raw.RUN_STATE_OFF  # disabled by the context or not compiled in
 
 
-class Pressure(IntEnum):
+class Pressure(Number):
     """Memory pressure, as the system itself reports it."""
 
     UNKNOWN = raw.PRESSURE_UNKNOWN
@@ -245,7 +244,7 @@ class Pressure(IntEnum):
     CRITICAL = raw.PRESSURE_CRITICAL  # the system kills processes next; never reported by Windows
 
 
-class DeviceClass(IntEnum):
+class DeviceClass(Number):
     """Class of a device; bit n of hmn_context_options.device_classes is class n."""
 
     UNKNOWN = raw.DEVICE_CLASS_UNKNOWN
@@ -253,7 +252,7 @@ class DeviceClass(IntEnum):
     NPU = raw.DEVICE_CLASS_NPU  # an accelerator for computations only, such as neural networks
 
 
-class DeviceForm(IntEnum):
+class DeviceForm(Number):
     """Form of a device; a partition has the form of its parent."""
 
     UNKNOWN = raw.DEVICE_FORM_UNKNOWN
@@ -262,7 +261,7 @@ class DeviceForm(IntEnum):
     VIRTUAL = raw.DEVICE_FORM_VIRTUAL
 
 
-class MemoryKind(IntEnum):
+class MemoryKind(Number):
     """Kind of a device's memory."""
 
     UNKNOWN = raw.MEMORY_KIND_UNKNOWN
@@ -271,7 +270,7 @@ class MemoryKind(IntEnum):
     COHERENT = raw.MEMORY_KIND_COHERENT  # its own memory, which is also a NUMA node of the host (GH200)
 
 
-class PoolKind(IntEnum):
+class PoolKind(Number):
     """Kind of a memory pool. A device has at most one pool of each kind, and a pool may have parts. An APU
     has PoolKind.VRAM and PoolKind.HOST; a unified GPU has only UNIFIED."""
 
@@ -283,7 +282,7 @@ class PoolKind(IntEnum):
     STOLEN = raw.POOL_STOLEN  # host RAM reserved by firmware
 
 
-class Throttle(IntFlag):
+class Throttle(Flags):
     """Why clocks are reduced."""
 
     IDLE = raw.THROTTLE_IDLE
@@ -294,7 +293,7 @@ class Throttle(IntFlag):
     OTHER = raw.THROTTLE_OTHER
 
 
-class MetricId(IntEnum):
+class MetricId(Number):
     """Metric: one number of a device. A metric is a value for which Telemetry has no field, or one instance
     of a value that it has (each sensor, each fan, each clock). Numbers are appended; unit, kind and instances
     are part of a metric's meaning: hmn_metric_unit, hmn_metric_kind. A "count" is a whole number, in `count`;
@@ -302,7 +301,7 @@ class MetricId(IntEnum):
 
     UNKNOWN = raw.METRIC_UNKNOWN
     ENGINE_BUSY_NS = raw.METRIC_ENGINE_BUSY_NS  # count, ns, counter; instance: Engine
-    ENGINE_PERCENT = raw.METRIC_ENGINE_PERCENT  # 0..100 of window_ns; instance: Engine
+    ENGINE_PERCENT = raw.METRIC_ENGINE_PERCENT  # 0..100 of window; instance: Engine
     ENGINE_CAPACITY = raw.METRIC_ENGINE_CAPACITY  # count: number of engines; instance: Engine
     TEMPERATURE = raw.METRIC_TEMPERATURE  # Celsius; instance: Sensor
     TEMPERATURE_LIMIT = raw.METRIC_TEMPERATURE_LIMIT  # Celsius: where the device slows down; Sensor
@@ -327,7 +326,7 @@ class MetricId(IntEnum):
     LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES  # count, counter; link to other devices, from 1
 
 
-class Engine(IntEnum):
+class Engine(Number):
     """Engine of a device: instance of HMN_METRIC_ENGINE_*."""
 
     UNKNOWN = raw.ENGINE_UNKNOWN
@@ -341,7 +340,7 @@ class Engine(IntEnum):
     MEMORY = raw.ENGINE_MEMORY  # the memory controller
 
 
-class Sensor(IntEnum):
+class Sensor(Number):
     """Temperature sensor: instance of MetricId.TEMPERATURE and its limits."""
 
     UNKNOWN = raw.SENSOR_UNKNOWN
@@ -353,18 +352,18 @@ class Sensor(IntEnum):
     REGULATOR = raw.SENSOR_REGULATOR
 
 
-class Power(IntEnum):
+class Power(Number):
     """Kind of power: instance of MetricId.POWER_WATTS and MetricId.ENERGY_JOULES."""
 
     UNKNOWN = raw.POWER_READING_UNKNOWN
-    AVERAGE = raw.POWER_READING_AVERAGE  # of the device, over window_ns where that is known
+    AVERAGE = raw.POWER_READING_AVERAGE  # of the device, over window where that is known
     INSTANT = raw.POWER_READING_INSTANT  # of the device, now
     PACKAGE = raw.POWER_READING_PACKAGE  # of the whole package, including a CPU
     MEMORY = raw.POWER_READING_MEMORY
     BOARD = raw.POWER_READING_BOARD
 
 
-class PowerLimit(IntEnum):
+class PowerLimit(Number):
     """Kind of power limit: instance of MetricId.POWER_LIMIT_WATTS."""
 
     UNKNOWN = raw.POWER_LIMIT_UNKNOWN
@@ -374,7 +373,7 @@ class PowerLimit(IntEnum):
     MAX = raw.POWER_LIMIT_MAX  # highest limit that can be set
 
 
-class Clock(IntEnum):
+class Clock(Number):
     """Clock domain: instance of MetricId.CLOCK_MHZ and MetricId.CLOCK_LIMIT_MHZ."""
 
     UNKNOWN = raw.CLOCK_UNKNOWN
@@ -388,7 +387,7 @@ class Clock(IntEnum):
     REQUESTED = raw.CLOCK_REQUESTED  # of the core, before limits
 
 
-class Rail(IntEnum):
+class Rail(Number):
     """Voltage rail: instance of MetricId.VOLTAGE."""
 
     UNKNOWN = raw.RAIL_UNKNOWN
@@ -398,7 +397,7 @@ class Rail(IntEnum):
     BOARD = raw.RAIL_BOARD
 
 
-class Era(IntEnum):
+class Era(Number):
     """Period of an error count: instance of MetricId.ECC_CORRECTED and MetricId.ECC_UNCORRECTED."""
 
     UNKNOWN = raw.ERA_UNKNOWN
@@ -406,7 +405,7 @@ class Era(IntEnum):
     LIFETIME = raw.ERA_LIFETIME  # of the device
 
 
-class Remapped(IntEnum):
+class Remapped(Number):
     """State of remapped memory rows: instance of MetricId.ROWS_REMAPPED."""
 
     UNKNOWN = raw.REMAPPED_UNKNOWN
@@ -416,7 +415,7 @@ class Remapped(IntEnum):
     FAILED = raw.REMAPPED_FAILED  # 1: a row could not be replaced, 0: none
 
 
-class NumberKind(IntEnum):
+class NumberKind(Number):
     """Kind of a metric's number. It determines how to show the number, and whether to take differences."""
 
     UNKNOWN = raw.NUMBER_KIND_UNKNOWN
@@ -425,7 +424,7 @@ class NumberKind(IntEnum):
     CONSTANT = raw.NUMBER_KIND_CONSTANT  # a property of the device
 
 
-class UsageKind(IntFlag):
+class UsageKind(Flags):
     """Kinds of work of a process on a device."""
 
     COMPUTE = raw.USAGE_KIND_COMPUTE
@@ -433,7 +432,7 @@ class UsageKind(IntFlag):
     MEDIA = raw.USAGE_KIND_MEDIA
 
 
-class NameState(IntEnum):
+class NameState(Number):
     """State of a process' name."""
 
     UNKNOWN = raw.NAME_STATE_UNKNOWN
@@ -443,7 +442,7 @@ class NameState(IntEnum):
     KERNEL = raw.NAME_STATE_KERNEL  # the kernel itself
 
 
-class Collect(IntFlag):
+class Collect(Flags):
     """What a snapshot collects."""
 
     MEMORY = raw.COLLECT_MEMORY  # the caller's host memory: resident and virtual
@@ -457,7 +456,7 @@ class Collect(IntFlag):
     GROUPS = raw.COLLECT_GROUPS  # usage of every control group on each device
 
 
-class SnapshotFlag(IntFlag):
+class SnapshotFlag(Flags):
     """Scope and cost of a snapshot."""
 
     ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # only the device device_index
@@ -470,13 +469,13 @@ class SnapshotFlag(IntFlag):
     PARTS = raw.SNAPSHOT_PARTS  # also list the parts of pools: see Pool.instance
 
 
-class LineFlag(IntFlag):
+class LineFlag(Flags):
     """Form of human-readable lines."""
 
     MB = raw.LINE_MB  # "MB" for MiB, as the Rust crate hypomnesis 0.2 writes them
 
 
-class Format(IntEnum):
+class Format(Number):
     """Value in the line of a device."""
 
     FREE = raw.FORMAT_FREE
@@ -484,13 +483,13 @@ class Format(IntEnum):
     USED = raw.FORMAT_USED
 
 
-class SamplerFlag(IntFlag):
+class SamplerFlag(Flags):
     """Options of a sampler."""
 
     PEAKS_ONLY = raw.SAMPLER_PEAKS_ONLY  # keep no snapshots, only latest values and peaks
 
 
-class SamplerState(IntEnum):
+class SamplerState(Number):
     """State of a sampler; it only moves forward."""
 
     IDLE = raw.SAMPLER_STATE_IDLE
@@ -498,7 +497,7 @@ class SamplerState(IntEnum):
     STOPPED = raw.SAMPLER_STATE_STOPPED
 
 
-class Dtype(IntEnum):
+class Dtype(Number):
     """Data type of an element."""
 
     UNKNOWN = raw.DTYPE_UNKNOWN
@@ -525,7 +524,7 @@ class Dtype(IntEnum):
     BOOL = raw.DTYPE_BOOL  # 8 bits, as frameworks store it
 
 
-class CacheKind(IntEnum):
+class CacheKind(Number):
     """What layers cache of earlier tokens."""
 
     FULL = raw.CACHE_FULL  # keys or values of each token: MHA, GQA and MQA, by kv_heads
@@ -534,7 +533,7 @@ class CacheKind(IntEnum):
     STATE = raw.CACHE_STATE  # one state of fixed size: Mamba and other SSMs
 
 
-class SpillState(IntFlag):
+class SpillState(Flags):
     """State of a detector, current and latched."""
 
     MEASURABLE = raw.SPILL_STATE_MEASURABLE  # at least one observation had values
@@ -542,14 +541,14 @@ class SpillState(IntFlag):
     EVER = raw.SPILL_STATE_EVER  # any observation spilled
 
 
-class SpillRule(IntFlag):
+class SpillRule(Flags):
     """Rules that held."""
 
     SHARED = raw.SPILL_BY_SHARED
     EVICTED = raw.SPILL_BY_EVICTED
 
 
-class ProcessMemoryField(IntFlag):
+class ProcessMemoryField(Flags):
     """Fields of a ProcessMemory, as a Diagnostic names them."""
 
     RESIDENT = raw.PROCESS_MEMORY_HAS_RESIDENT
@@ -565,7 +564,7 @@ class ProcessMemoryField(IntFlag):
     PROCESS_KEY = raw.PROCESS_MEMORY_HAS_PROCESS_KEY
 
 
-class SystemMemoryField(IntFlag):
+class SystemMemoryField(Flags):
     """Fields of a SystemMemory, as a Diagnostic names them."""
 
     TOTAL = raw.SYSTEM_MEMORY_HAS_TOTAL
@@ -581,7 +580,7 @@ class SystemMemoryField(IntFlag):
     USABLE = raw.SYSTEM_MEMORY_HAS_USABLE
 
 
-class DeviceField(IntFlag):
+class DeviceField(Flags):
     """Fields of a Device, as a Diagnostic names them."""
 
     NAME = raw.DEVICE_HAS_NAME
@@ -601,7 +600,7 @@ class DeviceField(IntFlag):
     ARCHITECTURE = raw.DEVICE_HAS_ARCHITECTURE
 
 
-class PoolField(IntFlag):
+class PoolField(Flags):
     """Fields of a Pool, as a Diagnostic names them."""
 
     TOTAL = raw.POOL_HAS_TOTAL
@@ -613,7 +612,7 @@ class PoolField(IntFlag):
     UNATTRIBUTED = raw.POOL_HAS_UNATTRIBUTED
 
 
-class TelemetryField(IntFlag):
+class TelemetryField(Flags):
     """Fields of a Telemetry, as a Diagnostic names them."""
 
     GPU_BUSY = raw.TELEMETRY_HAS_GPU_BUSY
@@ -639,7 +638,7 @@ class TelemetryField(IntFlag):
     WINDOW = raw.TELEMETRY_HAS_WINDOW
 
 
-class UsageField(IntFlag):
+class UsageField(Flags):
     """Fields of a Usage, as a Diagnostic names them."""
 
     USED = raw.USAGE_HAS_USED
@@ -653,8 +652,8 @@ class UsageField(IntFlag):
     HOST_RESIDENT = raw.USAGE_HAS_HOST_RESIDENT
     BUDGET = raw.USAGE_HAS_BUDGET
     BUSY_NS = raw.USAGE_HAS_BUSY_NS
-    BUSY_PERCENT = raw.USAGE_HAS_BUSY_PERCENT  # busy_percent and window_ns
-    START_TIME = raw.USAGE_HAS_START_TIME  # start_unix_ns
+    BUSY_PERCENT = raw.USAGE_HAS_BUSY_PERCENT  # busy_percent and window
+    START_TIME = raw.USAGE_HAS_START_TIME  # start_time
     UID = raw.USAGE_HAS_UID
     INSTANCE = raw.USAGE_HAS_INSTANCE  # gpu_instance and compute_instance
     KINDS = raw.USAGE_HAS_KINDS
@@ -662,7 +661,7 @@ class UsageField(IntFlag):
     PROCESS_KEY = raw.USAGE_HAS_PROCESS_KEY
 
 
-class GroupField(IntFlag):
+class GroupField(Flags):
     """Fields of a Group, as a Diagnostic names them."""
 
     USED = raw.GROUP_HAS_USED

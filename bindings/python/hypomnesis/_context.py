@@ -160,7 +160,7 @@ class Context:
         """Identity of a device. One that is lost or asleep is reported by ``state``. `fields`: DeviceField bits;
         0: all.
 
-        It is from the last scan, ``age_ns`` ago. NoDeviceError: no device has had the index.
+        It is from the last scan, ``age`` seconds ago. NoDeviceError: no device has had the index.
         """
         return make_device(self._call(lambda native: native.device(device_index, fields)))
 

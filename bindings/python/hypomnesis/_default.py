@@ -5,7 +5,7 @@ from __future__ import annotations
 from ._constants import Collect, ContextFlag
 from ._context import Context
 from ._duration import Duration
-from ._records import Device, ProcessMemory, SystemMemory
+from ._records import Device, ProcessMemory, SystemMemory, Usage
 from ._snapshot import Snapshot
 
 _cache: dict[str, Context] = {}
@@ -31,9 +31,16 @@ def system_memory() -> SystemMemory:
 
 
 def devices() -> tuple[Device, ...]:
-    """All devices with their pools."""
-    with snapshot(Collect.POOLS) as result:
+    """All devices with their pools and telemetry."""
+    with snapshot(Collect.POOLS | Collect.TELEMETRY) as result:
         return result.devices
+
+
+def processes() -> tuple[Usage, ...]:
+    """What every process uses on every device: one item for each process and device, with the process' name, command
+    and container."""
+    with snapshot(Collect.PROCESSES) as result:
+        return result.usages
 
 
 def snapshot(collect: int = 0, *, device_index: int | None = None, pid: int | None = None,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from datetime import timedelta
 
+from ._constants import Status
+from ._error import ArgumentError
+
 Duration = float | timedelta
 
 UNLIMITED = math.inf  # no limit
@@ -13,15 +16,13 @@ NS_UNLIMITED = 2**64 - 1
 
 
 def nanoseconds(name: str, duration: Duration) -> int:
-    """The duration in the native layer's unit. OverflowError: it is less than 0."""
+    """The duration in the native layer's unit. ArgumentError: it is none, or less than 0."""
     if isinstance(duration, timedelta):
-        count = duration // timedelta(microseconds=1) * 1000
-    elif math.isnan(duration):
-        raise ValueError(f"{name}: nan is no duration")
-    elif duration > NS_UNLIMITED / 1e9:
-        return NS_UNLIMITED
-    else:
-        count = round(duration * 10**9) if duration > 0 else math.floor(duration)
-    if count < 0:
-        raise OverflowError(f"{name}: {duration} is less than 0")
-    return min(count, NS_UNLIMITED)
+        return nanoseconds(name, duration.total_seconds())
+    try:
+        if math.isnan(duration) or duration < 0:
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name}: seconds or a timedelta, not less than 0, is expected, not {duration!r}",
+                            Status.ARGUMENT) from None
+    return NS_UNLIMITED if duration > NS_UNLIMITED / 1e9 else round(duration * 10**9)

@@ -2,7 +2,9 @@
 """Exceptions of failed calls."""
 from __future__ import annotations
 
-from ._constants import NativeDomain, Status
+import re
+
+from ._constants import Backend, NativeDomain, Reason, Status
 from ._native import raw
 from ._status import status_name
 
@@ -10,11 +12,10 @@ from ._status import status_name
 class Error(Exception):
     """A call of the C library failed. The text names the problem and the remedy.
 
-    status: a Status, or a number of a newer library.
-    backend: the Backend that failed; 0: the library itself refused.
-    native_domain: a NativeDomain: the origin of native_code.
+    backend: the Backend that failed; NONE: the library itself refused.
+    native_domain: the origin of native_code.
     native_code: None when there is none.
-    reason: a Reason why the value is missing; 0 also where the call itself was wrong.
+    reason: why the value is missing; UNKNOWN also where the call itself was wrong.
     """
 
     def __init__(self, message: str, status: int = Status.INTERNAL, backend: int = 0,
@@ -22,10 +23,10 @@ class Error(Exception):
                  reason: int = 0) -> None:
         super().__init__(message)
         self.message = message
-        self.status = status
-        self.backend = backend
-        self.reason = reason
-        self.native_domain = native_domain
+        self.status = Status(status)
+        self.backend = Backend(backend)
+        self.reason = Reason(reason)
+        self.native_domain = NativeDomain(native_domain)
         self.native_code = None if native_domain == NativeDomain.NONE else native_code
 
     @property
@@ -34,12 +35,12 @@ class Error(Exception):
         return status_name(self.status)
 
 
-class ArgumentError(Error, ValueError):
-    """An argument is empty, malformed or unknown to the library."""
+class ArgumentError(Error, ValueError, TypeError):
+    """A wrong argument, which the message names: of another type, malformed, or out of range."""
 
 
-class RangeError(Error, IndexError, ValueError):
-    """An index past the end, or a number outside what is allowed."""
+class RangeError(ArgumentError, IndexError):
+    """An index past the end, or a number outside what the library allows."""
 
 
 class OutOfMemoryError(Error, MemoryError):
@@ -144,8 +145,8 @@ def make_error(message: str, status: int, backend: int, native_domain: int,
                native_code: int, reason: int) -> Error:
     """The exception for a failure; Error itself for a status that this package does not know."""
     error_class = ERROR_CLASSES.get(status, Error)
-    status_or_number = Status(status) if status in ERROR_CLASSES else status
-    return error_class(message, status_or_number, backend, native_domain, native_code, reason)
+    message = re.sub(r"^(\w+)_ns:", r"\1:", message)  # options have no unit in their name here
+    return error_class(message, status, backend, native_domain, native_code, reason)
 
 
 raw.raise_with(make_error)

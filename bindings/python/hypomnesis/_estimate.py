@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ._constants import Dtype
 from ._native import raw
 
 
@@ -17,12 +18,12 @@ def dtype_name(dtype: int) -> str:
     return raw.dtype_name(dtype)
 
 
-def dtype_from_name(name: str) -> int:
+def dtype_from_name(name: str) -> Dtype:
     """The Dtype by its name in candle, torch, safetensors, numpy or C: "F32", "torch.float32", "fp8".
 
     The number in a name counts bits: "f4" has 4. ArgumentError: no such name.
     """
-    return raw.dtype_from_name(name)
+    return Dtype(raw.dtype_from_name(name))
 
 
 def estimate_tensor(shape: Sequence[int], dtype: int) -> int:

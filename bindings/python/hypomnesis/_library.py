@@ -2,7 +2,7 @@
 """The library itself: its version, features and names."""
 from __future__ import annotations
 
-from ._constants import NumberKind
+from ._constants import MetricId, NumberKind
 from ._native import raw
 
 
@@ -16,9 +16,9 @@ def version_number() -> int:
     return raw.version_number()
 
 
-def monotonic_ns() -> int:
-    """The time of the clock behind every monotonic_ns, in nanoseconds."""
-    return raw.monotonic_ns()
+def monotonic() -> float:
+    """The time of the clock behind every ``monotonic``, in seconds."""
+    return raw.monotonic_ns() / 1e9
 
 
 def library_path() -> str | None:
@@ -66,12 +66,12 @@ def metric_kind(metric: int) -> NumberKind:
     return NumberKind(raw.metric_kind(metric))
 
 
-def metrics() -> list[int]:
-    """The metrics (MetricId) that the library knows."""
+def metrics() -> list[MetricId]:
+    """The metrics that the library knows."""
     result = []
     metric = raw.metric_next(0)
     while metric:
-        result.append(metric)
+        result.append(MetricId(metric))
         metric = raw.metric_next(metric)
     return result
 
@@ -79,6 +79,6 @@ def metrics() -> list[int]:
 def format_bytes(count: int) -> str:
     """A human-readable size: whole MiB below 1 GiB ("512 MiB", rounded down), else "8.2 GiB".
 
-    OverflowError: below 0, or 2**64 and more.
+    ArgumentError: below 0, or 2**64 and more.
     """
     return raw.format_bytes(count)

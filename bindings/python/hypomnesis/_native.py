@@ -12,31 +12,24 @@ IS_MACOS = sys.platform == "darwin"
 SONAME = "libhypomnesis.0.1.dylib" if IS_MACOS else "libhypomnesis.so.0.1"
 VARIABLE = "HYPOMNESIS_LIBRARY"
 FOLDERS = "DYLD_LIBRARY_PATH" if IS_MACOS else "LD_LIBRARY_PATH"
-AT_SECURE = 23  # of getauxval(3): the program is set-user-id or the like
-
-
-def _is_privileged() -> bool:
-    import ctypes
-    if IS_MACOS:
-        return bool(ctypes.CDLL(None).issetugid())
-    getauxval = ctypes.CDLL(None).getauxval
-    getauxval.restype = ctypes.c_ulong
-    return bool(getauxval(ctypes.c_ulong(AT_SECURE)))
 
 
 def _library_from_environment() -> str | None:
     """The library that the environment names; None in a set-user-id program."""
     value = os.environ.get(VARIABLE)
-    return value if value and not _is_privileged() else None
+    if not value:
+        return None
+    from . import _loader
+    return None if _loader.is_privileged() else value
 
 
 def _load_first(path: str) -> None:
     """Loads a library; the extension then uses it, as its soname is loaded already."""
-    import ctypes
+    from . import _loader
     if not os.path.isabs(path):
         raise ImportError(f"{VARIABLE} is {path!r}, not the absolute path of {SONAME}")
     try:
-        ctypes.CDLL(path)
+        _loader.load(path)
     except OSError as error:
         raise ImportError(f"{VARIABLE} is {path!r}, which cannot be loaded: {error}") from error
 
@@ -68,7 +61,7 @@ _path = _library_from_environment()
 if _path is not None:
     _load_first(_path)
 try:
-    from . import _raw as raw
+    from . import _proxy as raw
 except ImportError as _failure:
     raise ImportError(_explain(_failure), name=__package__) from _failure
 if _path is not None:

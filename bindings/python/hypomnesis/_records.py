@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Written by bindings/generate from include/hypomnesis.h.
-"""Records: what the library fills, copied."""
+"""Records: what the library fills, copied. Times are seconds."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+from ._constants import (Accounting, Backend, Collect, DeviceClass, DeviceForm, MemoryKind, MetricId,
+                        NameState, NativeDomain, Note, PoolKind, Pressure, Reason, SamplerState, Scope,
+                        SpillRule, SpillState, State, Status, Throttle, UsageKind, Vendor)
 from ._native import raw
+from ._number import PciNumber
 from ._record import maker
 
 
@@ -14,11 +18,11 @@ from ._record import maker
 class BackendInfo:
     """Status of a backend, for diagnosis and bug reports. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
-    state: int  # State
-    status: int  # Status: Status.OK, or why it is not usable
-    native_domain: int  # NativeDomain
+    notes: Note
+    backend: Backend
+    state: State
+    status: Status  # Status.OK, or why it is not usable
+    native_domain: NativeDomain
     native_code: int  # as the system, driver or tool returned it
     version: str | None  # version of the driver or tool
     message: str  # why it is not usable, and the remedy; "" when it is
@@ -31,8 +35,8 @@ make_backend_info = maker(BackendInfo)
 class ProcessMemory:
     """Host RAM of one process, in bytes. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     pid: int  # in the proc tree in use
     resident_bytes: int | None  # RSS: anonymous, file and shared pages (/proc/pid/statm)
     peak_resident_bytes: int | None  # highest RSS so far (VmHWM)
@@ -54,9 +58,9 @@ make_process_memory = maker(ProcessMemory)
 class SystemMemory:
     """Memory of the host and of this process' container, in bytes. None: not known."""
 
-    notes: int  # Note; Note.ESTIMATED: the kernel lacks MemAvailable
-    backend: int  # Backend
-    pressure: int | None  # Pressure: macOS, Windows; absent on Linux, which has no level
+    notes: Note  # Note.ESTIMATED: the kernel lacks MemAvailable
+    backend: Backend
+    pressure: Pressure | None  # macOS, Windows; absent on Linux, which has no level
     total_bytes: int | None  # RAM managed by the kernel (MemTotal)
     available_bytes: int | None  # allocatable without swapping (MemAvailable)
     swap_total_bytes: int | None
@@ -82,18 +86,18 @@ make_system_memory = maker(SystemMemory)
 class Device:
     """Identity of a device. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     index: int  # index in the context: never reused, never renumbered
-    device_class: int  # DeviceClass
-    form: int  # DeviceForm
-    state: int  # State
-    vendor: int  # Vendor: a PCI vendor id
-    memory_kind: int  # MemoryKind
+    device_class: DeviceClass
+    form: DeviceForm
+    state: State
+    vendor: Vendor  # a PCI vendor id
+    memory_kind: MemoryKind
     parent_index: int | None  # the device that this partition belongs to: a MIG instance, an XCP
     driver_index: int | None  # index in the vendor's own tools
-    pci_device: int | None  # PCI device id
-    pci_subsystem: int | None  # subsystem device id << 16 | subsystem vendor id
+    pci_device: PciNumber | None  # PCI device id
+    pci_subsystem: PciNumber | None  # subsystem device id << 16 | subsystem vendor id
     render_minor: int | None  # N of /dev/dri/renderDN
     numa_node: int | None  # the host's NUMA node that is the device's own memory
     gpu_instance: int | None  # number of the MIG GPU instance
@@ -103,7 +107,7 @@ class Device:
     compute_capability_major: int | None  # NVIDIA: 9.0 is 9 and 0
     compute_capability_minor: int | None  # of the same capability
     os_id: int | None  # Windows: adapter LUID; macOS: registry id
-    age_ns: int  # time since its driver listed it; with several drivers, since the earliest list
+    age: float  # time since its driver listed it; with several drivers, since the earliest list
     name: str | None  # as the vendor writes it: "NVIDIA GeForce RTX 4090"
     uuid: str | None  # as the vendor writes it: "GPU-…", "MIG-…"
     pci_bus_id: str | None  # "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -126,11 +130,11 @@ class Device:
 class Pool:
     """One memory pool of a device, or a part of one, in bytes. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     device_index: int
-    kind: int  # PoolKind: never PoolKind.MAIN
-    accounting: int  # Accounting: what used_bytes counts
+    kind: PoolKind  # never PoolKind.MAIN
+    accounting: Accounting  # what used_bytes counts
     is_main: bool  # allocations come from this pool; 0 for each part
     instance: int  # 0: the whole pool; its parts, such as the memory of each tile, count from 1
     total_bytes: int | None
@@ -146,7 +150,7 @@ class Pool:
     budget_bytes: int | None  # what a policy grants this process
     # used, and owned by no visible process; only in snapshots that collect processes
     unattributed_bytes: int | None
-    age_ns: int  # time since the driver's answer
+    age: float  # time since the driver's answer
 
 
 make_pool = maker(Pool)
@@ -156,8 +160,8 @@ make_pool = maker(Pool)
 class Telemetry:
     """Load, temperature and power of a device. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     device_index: int
     core_clock_mhz: int | None
     memory_clock_mhz: int | None
@@ -166,7 +170,7 @@ class Telemetry:
     pcie_generation: int | None  # current generation of the link
     pcie_width: int | None  # lanes in use now
     p_state: int | None  # NVIDIA: 0 is the fastest
-    throttle: int | None  # Throttle
+    throttle: Throttle | None
     backends: int  # bit n: backend n provided at least one field
     gpu_busy_percent: float | None  # 0..100: share of time in which something ran
     # 0..100: share of time in which memory was read or written; not how full it is
@@ -181,8 +185,8 @@ class Telemetry:
     energy_joules: float | None  # counter since the driver was loaded: take differences
     pcie_rx_bytes: int | None  # counter: take differences
     pcie_tx_bytes: int | None  # counter: take differences
-    window_ns: int | None  # time over which the percentages are averaged
-    age_ns: int  # time since the driver's answer
+    window: float | None  # time over which the percentages are averaged
+    age: float  # time since the driver's answer
 
 
 make_telemetry = maker(Telemetry)
@@ -193,15 +197,15 @@ class Metric:
     """One number of a device, with its own source and age. Either value or count is present. None: not
     known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     device_index: int
-    id: int  # MetricId
+    id: MetricId
     instance: int  # one of several: see the metric
     value: float | None  # a reading
     count: int | None  # a counter or a whole number
-    window_ns: int | None  # time over which value is averaged
-    age_ns: int  # time since the driver's answer
+    window: float | None  # time over which value is averaged
+    age: float  # time since the driver's answer
 
 
 make_metric = maker(Metric)
@@ -212,18 +216,18 @@ class Usage:
     """Memory of one process on one device: values of that process only, never of the device. None: not
     known."""
 
-    notes: int  # Note; Note.FOREIGN_PID: pid is not of the proc tree in use
-    backend: int  # Backend
+    notes: Note  # Note.FOREIGN_PID: pid is not of the proc tree in use
+    backend: Backend
     pid: int  # as the driver lists it: see hmn_usage_read
     device_index: int
-    kinds: int | None  # UsageKind: UsageKind.COMPUTE, UsageKind.GRAPHICS, UsageKind.MEDIA
-    accounting: int  # Accounting: what used_bytes counts
-    name_state: int  # NameState
+    kinds: UsageKind | None  # UsageKind.COMPUTE, UsageKind.GRAPHICS, UsageKind.MEDIA
+    accounting: Accounting  # what used_bytes counts
+    name_state: NameState
     uid: int | None  # effective user id
     gpu_instance: int | None  # number of the MIG GPU instance
     compute_instance: int | None  # number of the MIG compute instance
     # start time, for display: see process_key. For an exited process: start of the driver's accounting
-    start_unix_ns: int | None
+    start_time: float | None
     # main value, accounted as in `accounting`; for an integrated device all of its memory, including
     # host_pool_bytes
     used_bytes: int | None
@@ -238,10 +242,10 @@ class Usage:
     host_pool_bytes: int | None  # host RAM mapped for the device (GTT, WDDM shared)
     host_resident_bytes: int | None  # RSS: the same in each row of this pid
     budget_bytes: int | None
-    busy_ns: int | None  # counter: take differences
+    busy: float | None  # counter: take differences
     busy_percent: float | None
-    window_ns: int | None  # time over which busy_percent is averaged
-    age_ns: int  # time since the driver's answer
+    window: float | None  # time over which busy_percent is averaged
+    age: float  # time since the driver's answer
     # highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
     peak_used_bytes: int | None
     # opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all
@@ -266,14 +270,14 @@ class Group:
     """Memory of one device that one control group holds (a container, a session or a service). No group of a
     snapshot contains another, so used_bytes can be summed. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     device_index: int
     used_bytes: int | None  # VRAM held by the group's processes
     # the lowest limit of the group and of the groups that contain it, which they may share with others;
     # absent: none, or not readable
     limit_bytes: int | None
-    age_ns: int  # time since the kernel was queried
+    age: float  # time since the kernel was queried
     name: str | None = None  # in a snapshot: its container, else its path
 
 
@@ -289,10 +293,10 @@ def make_group(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,))
 class SnapshotInfo:
     """Counts, times and notes of a snapshot."""
 
-    # Note; Note.PARTIAL: a requested value is missing; Note.LOWER_BOUND: a device, or all values of one, may
-    # be missing, so counts and sums over devices are minimums
-    notes: int
-    collect: int  # Collect: what was requested
+    # Note.PARTIAL: a requested value is missing; Note.LOWER_BOUND: a device, or all values of one, may be
+    # missing, so counts and sums over devices are minimums
+    notes: Note
+    collect: Collect  # what was requested
     device_count: int
     pool_count: int
     usage_count: int
@@ -302,9 +306,9 @@ class SnapshotInfo:
     unreadable_process_count: int
     metric_count: int
     group_count: int
-    unix_time_ns: int  # start time, since 1970
-    monotonic_ns: int  # start time: hmn_monotonic_ns
-    duration_ns: int  # time that the snapshot took
+    time: float  # start time, since 1970
+    monotonic: float  # start time: hmn_monotonic_ns
+    duration: float  # time that the snapshot took
     device_generation: int  # generation of the context's last scan: see hmn_device_scan
 
 
@@ -317,23 +321,23 @@ class Diagnostic:
     member means all: without HMN_DIAGNOSTIC_HAS_FIELD and HMN_DIAGNOSTIC_HAS_METRIC, the whole subject is
     missing. None: not known."""
 
-    notes: int  # Note; Note.TRACE: not a fault, a recorded driver call
-    backend: int  # Backend
-    reason: int  # Reason
-    # Status; Status.UNSUPPORTED: not supported by this device; Status.NO_DEVICE: this backend certainly has
-    # no device; Status.OK: a warning, nothing is missing; these three do not set Note.PARTIAL in a snapshot
-    status: int
-    native_domain: int  # NativeDomain
+    notes: Note  # Note.TRACE: not a fault, a recorded driver call
+    backend: Backend
+    reason: Reason
+    # Status.UNSUPPORTED: not supported by this device; Status.NO_DEVICE: this backend certainly has no
+    # device; Status.OK: a warning, nothing is missing; these three do not set Note.PARTIAL in a snapshot
+    status: Status
+    native_domain: NativeDomain
     native_code: int  # as the system, driver or tool returned it
-    subject: int  # the bit concerned
+    subject: Collect  # the bit concerned
     device_index: int | None
     pid: int | None  # the process concerned
-    pool: int | None  # PoolKind
+    pool: PoolKind | None
     pool_instance: int | None  # as in Pool
-    metric: int | None  # MetricId
+    metric: MetricId | None
     metric_instance: int | None  # as in Metric
     field: int | None  # presence bits that are missing for this reason, in the subject's struct
-    duration_ns: int | None  # duration of a traced call
+    duration: float | None  # duration of a traced call
     count: int  # number of equal diagnostics merged into this one
     message: str  # a sentence that names the value and the remedy
 
@@ -345,14 +349,14 @@ make_diagnostic = maker(Diagnostic)
 class Delta:
     """Change between two snapshots: after minus before. None: not known."""
 
-    notes: int  # Note
-    backend: int  # Backend
+    notes: Note
+    backend: Backend
     device_index: int
-    scope: int  # Scope: whether device_bytes is for this process or for the device
-    accounting: int  # Accounting: how device_bytes is accounted
+    scope: Scope  # whether device_bytes is for this process or for the device
+    accounting: Accounting  # how device_bytes is accounted
     memory_bytes: int | None  # the caller's resident set
     device_bytes: int | None  # for the caller if both snapshots have that, otherwise for the device
-    elapsed_ns: int
+    elapsed: float
     energy_joules: float | None  # energy of the whole device
 
 
@@ -363,15 +367,15 @@ make_delta = maker(Delta)
 class SamplerInfo:
     """State and counters of a sampler. None: not known."""
 
-    notes: int  # Note
-    state: int  # SamplerState: SamplerState.IDLE, SamplerState.RUNNING, SamplerState.STOPPED
+    notes: Note
+    state: SamplerState  # SamplerState.IDLE, SamplerState.RUNNING, SamplerState.STOPPED
     pending: int  # snapshots not yet pulled
-    last_status: int | None  # Status: status of the last attempt
+    last_status: Status | None  # status of the last attempt
     taken_count: int  # snapshots taken
     dropped_count: int  # snapshots of these that were dropped unread because the queue was full
     late_count: int  # scheduled times skipped because a snapshot took too long
     failed_count: int  # attempts without a snapshot
-    last_monotonic_ns: int | None  # start of the last attempt: hmn_monotonic_ns
+    last_monotonic: float | None  # start of the last attempt: hmn_monotonic_ns
 
 
 make_sampler_info = maker(SamplerInfo)
@@ -382,15 +386,15 @@ class Peak:
     """Highest values in a sampler's snapshots since its start. Each is determined separately, so they may be
     from different times. Peaks between two snapshots are missed. None: not known."""
 
-    notes: int  # Note: of the reading of used_bytes
-    backend: int  # Backend: of the reading of used_bytes
+    notes: Note  # of the reading of used_bytes
+    backend: Backend  # of the reading of used_bytes
     device_index: int
     pid: int  # 0: the device
-    accounting: int  # Accounting: what used_bytes counts
+    accounting: Accounting  # what used_bytes counts
     used_bytes: int | None  # for a device: used memory of its main pool
     host_pool_bytes: int | None  # for a device: used memory of its PoolKind.HOST
     host_resident_bytes: int | None  # for a process: RSS
-    used_monotonic_ns: int | None  # start of the first snapshot with used_bytes
+    used_monotonic: float | None  # start of the first snapshot with used_bytes
 
 
 make_peak = maker(Peak)
@@ -401,7 +405,7 @@ class TrackerInfo:
     """Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
     allocated_bytes. None: not known."""
 
-    notes: int  # Note
+    notes: Note
     device_index: int | None
     tag_count: int  # tags are numbered from 1 to tag_count
     limit_bytes: int | None
@@ -417,7 +421,7 @@ make_tracker_info = maker(TrackerInfo)
 class Tag:
     """Totals of a tag."""
 
-    notes: int  # Note
+    notes: Note
     number: int  # of the tag
     allocated_bytes: int
     peak_bytes: int
@@ -431,13 +435,13 @@ make_tag = maker(Tag)
 class SpillInfo:
     """State and totals of a detector. None: not known."""
 
-    notes: int  # Note; of the last observation; Note.TRUNCATED: first_label or message was cut
-    backend: int  # Backend; of the last observation; 0: it was fed
+    notes: Note  # of the last observation; Note.TRUNCATED: first_label or message was cut
+    backend: Backend  # of the last observation; 0: it was fed
     device_index: int
-    state: int  # SpillState: SpillState.MEASURABLE, SpillState.NOW, SpillState.EVER
-    rules: int  # SpillRule: of the last observation
-    # Status; Status.OK, or why the last attempt gave no observation; Status.EMPTY: no attempt was made
-    status: int
+    state: SpillState  # SpillState.MEASURABLE, SpillState.NOW, SpillState.EVER
+    rules: SpillRule  # of the last observation
+    # Status.OK, or why the last attempt gave no observation; Status.EMPTY: no attempt was made
+    status: Status
     observation_count: int
     skipped_count: int  # attempts without an observation, which change nothing else
     episode_count: int  # all episodes; the last one may still be open
@@ -451,8 +455,8 @@ class SpillInfo:
     peak_evicted_bytes: int | None
     baseline_shared_bytes: int | None  # of the first observation
     baseline_evicted_bytes: int | None  # of the first with that value; 0 if no process existed before
-    total_ns: int  # of all episodes, including dropped ones
-    longest_ns: int | None
+    total: float  # of all episodes, including dropped ones
+    longest: float | None
     longest_episode: int | None  # its number; the first of equal ones
     first_label: str | None  # of the first episode
     message: str  # reason for status, and the remedy; "" on Status.OK
@@ -465,15 +469,15 @@ make_spill_info = maker(SpillInfo)
 class Episode:
     """Consecutive observations that spilled. None: not known."""
 
-    notes: int  # Note; Note.TRUNCATED: a label was cut
-    rules: int  # SpillRule: those that held
+    notes: Note  # Note.TRUNCATED: a label was cut
+    rules: SpillRule  # those that held
     number: int  # counts a detector's episodes from 0
     observation_count: int
     peak_shared_bytes: int
     peak_evicted_bytes: int | None
-    start_monotonic_ns: int  # of its first observation
-    end_monotonic_ns: int | None  # of the first observation after it
-    duration_ns: int  # from its first observation to its last
+    start_monotonic: float  # of its first observation
+    end_monotonic: float | None  # of the first observation after it
+    duration: float  # from its first observation to its last
     start_label: str  # of its first observation
     end_label: str | None  # of the first observation after it
 

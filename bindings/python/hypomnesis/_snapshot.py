@@ -6,8 +6,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 
-from ._constants import Format, PoolKind
+from ._constants import Format, PoolKind, Status
 from ._device import make_device
+from ._error import ArgumentError
 from ._handle import Handle
 from ._native import raw
 from ._records import (GROUP_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Group, Metric, Pool, ProcessMemory,
@@ -105,9 +106,9 @@ class Snapshot:
 
 
 def require_native(snapshot: Snapshot) -> raw.Snapshot:
-    """The native snapshot of an argument; TypeError: it is no Snapshot."""
+    """The native snapshot of an argument; ArgumentError: it is no Snapshot."""
     if not isinstance(snapshot, Snapshot):
-        raise TypeError(f"a Snapshot is wanted, not {type(snapshot).__name__!r}")
+        raise ArgumentError(f"a Snapshot is expected, not {snapshot!r}", Status.ARGUMENT)
     return snapshot._handle.use()
 
 

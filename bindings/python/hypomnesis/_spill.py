@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
+from ._duration import Duration, nanoseconds
 from ._handle import Handle
 from ._native import raw
 from ._records import Episode, SpillInfo, make_episode, make_spill_info
@@ -42,14 +43,14 @@ class Spill:
         self._handle.use().observe_snapshot(require_native(snapshot), label)
 
     def feed(self, dedicated_bytes: int, shared_bytes: int, *, limit_bytes: int | None = None,
-             evicted_bytes: int | None = None, monotonic_ns: int = 0, label: str = "") -> None:
-        """Takes values from another source. monotonic_ns 0: now."""
+             evicted_bytes: int | None = None, monotonic: Duration = 0, label: str = "") -> None:
+        """Takes values from another source. monotonic: when they were read; 0 is now."""
         flags = 0
         if limit_bytes is not None:
             flags |= raw.SPILL_SAMPLE_HAS_LIMIT
         if evicted_bytes is not None:
             flags |= raw.SPILL_SAMPLE_HAS_EVICTED
-        self._handle.use().feed(flags, monotonic_ns, dedicated_bytes, shared_bytes,
+        self._handle.use().feed(flags, nanoseconds("monotonic", monotonic), dedicated_bytes, shared_bytes,
                                 0 if limit_bytes is None else limit_bytes,
                                 0 if evicted_bytes is None else evicted_bytes, label)
 

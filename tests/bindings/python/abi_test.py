@@ -7,7 +7,7 @@ import re
 import unittest
 
 import hypomnesis
-from hypomnesis import _raw as raw
+from hypomnesis import _proxy as raw
 from support import ABI, ROOT, run_suite
 
 RECORDS = {
@@ -35,6 +35,8 @@ INPUT_STRUCTS = {"hmn_context_options", "hmn_error", "hmn_sampler_options", "hmn
                  "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing",
                  "hmn_attention", "hmn_cache", "hmn_metric_key", "hmn_reason_key"}
 HIDDEN_FIELDS = ("struct_size", "present", "reserved0")
+# Fields that lose more than their unit.
+TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
 EXTRA_FIELDS = {"hmn_device": ["pools", "telemetry", "own_usage", "usages", "metrics"],
                 "hmn_group": ["name"],
                 "hmn_usage": ["process_name", "process_command", "process_container"]}
@@ -89,6 +91,7 @@ ENUMERATIONS = {
     "HMN_DTYPE_": hypomnesis.Dtype,
     "HMN_CACHE_": hypomnesis.CacheKind,
 }
+ENUMERATION_NAMES = {cls.__name__ for cls in ENUMERATIONS.values()}
 # Sizes of structs; bits of `present`, which become None; texts that are fields and flags that are
 # arguments in Python.
 EXCLUDED_CONSTANTS = re.compile(
@@ -98,7 +101,7 @@ EXCLUDED_CONSTANTS = re.compile(
 FUNCTIONS = {
     "hmn_version_number": "version_number",
     "hmn_version_string": "version",
-    "hmn_monotonic_ns": "monotonic_ns",
+    "hmn_monotonic_ns": "monotonic",
     "hmn_feature": "feature",
     "hmn_backend_available": "backend_available",
     "hmn_status_name": "status_name",
@@ -227,22 +230,34 @@ class Abi(unittest.TestCase):
     def test_each_record_class_has_the_fields_of_its_struct_in_order(self):
         self.assertEqual(set(RECORDS) | INPUT_STRUCTS, set(ABI["structs"]))
         for name, cls in RECORDS.items():
-            expected = [field["name"] for field in ABI["structs"][name]["fields"]
-                        if field["name"] not in HIDDEN_FIELDS]
+            expected = [TIMES.get(field["name"], field["name"].removesuffix("_ns"))
+                        for field in ABI["structs"][name]["fields"] if field["name"] not in HIDDEN_FIELDS]
             actual = [field.name for field in dataclasses.fields(cls)]
             self.assertEqual(actual, expected + EXTRA_FIELDS.get(name, []), name)
 
     def test_only_fields_that_can_be_absent_are_optional(self):
         plain = {"double": "float"}
         for name, cls in RECORDS.items():
+            fields = [field for field in ABI["structs"][name]["fields"] if field["name"] not in HIDDEN_FIELDS]
+            for field, own in zip(fields, dataclasses.fields(cls)):
+                kind = "str" if field["count"] else plain.get(field["type"], "int")
+                kind = "float" if field["name"].endswith("_ns") else kind
+                kind = "bool" if field["name"] == "is_main" else kind
+                actual = own.type.removesuffix(" | None")
+                if actual in ENUMERATION_NAMES or actual == "PciNumber":
+                    actual = "int"
+                self.assertEqual(actual, kind, f"{name}.{field['name']}")
+                self.assertEqual(own.type.endswith(" | None"), bool(field["present"]), f"{name}.{field['name']}")
+
+    def test_flags_and_numbers_of_enumerations_have_their_class(self):
+        for name, cls in RECORDS.items():
             types = {field.name: field.type for field in dataclasses.fields(cls)}
             for field in ABI["structs"][name]["fields"]:
-                if field["name"] in HIDDEN_FIELDS:
-                    continue
-                kind = "str" if field["count"] else plain.get(field["type"], "int")
-                kind = "bool" if field["name"] == "is_main" else kind
-                expected = f"{kind} | None" if field["present"] else kind
-                self.assertEqual(types[field["name"]], expected, f"{name}.{field['name']}")
+                if field["type"] in ("hmn_flags", "hmn_status"):
+                    self.assertIn(types[field["name"]].removesuffix(" | None"), ENUMERATION_NAMES, field["name"])
+        types = {field.name: field.type for field in dataclasses.fields(hypomnesis.Device)}
+        self.assertEqual([types[name] for name in ("vendor", "form", "state", "pci_device")],
+                         ["Vendor", "DeviceForm", "State", "PciNumber | None"])
 
     def test_each_c_function_has_a_python_counterpart(self):
         self.assertEqual(set(FUNCTIONS), set(ABI["functions"]))
@@ -256,6 +271,7 @@ class Abi(unittest.TestCase):
 
     def test_the_version_matches_the_header(self):
         self.assertEqual(hypomnesis.version(), ABI["version"])
+        self.assertEqual(hypomnesis.__version__, ABI["version"])
         project = (ROOT / "bindings/python/pyproject.toml").read_text()
         self.assertEqual(re.search(r'^version = "(.*)"', project, re.M)[1], ABI["version"])
         major, minor, patch = map(int, ABI["version"].split("."))

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Answers the requests of behaviour.py through the public package."""
+import re
 import sys
 
 import hypomnesis
+from support import ABI
 
-# Fields that the records of this package have in addition to those of C.
-EXTRA_FIELDS = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
-                "process_container"}
+HIDDEN_FIELDS = ("struct_size", "present", "reserved0")
+EXACT_TO = 2**53  # a float of seconds
+INEXACT = object()
 NOTHING = "null"
 
 
@@ -18,6 +20,8 @@ def quote(value):
 def format_value(value):
     if value is None:
         return NOTHING
+    if value is INEXACT:
+        return "inexact"
     if isinstance(value, str):
         return quote(value)
     return repr(value) if isinstance(value, float) else str(int(value))
@@ -28,10 +32,18 @@ def wrap_value(value):
 
 
 def list_fields(value):
+    """The fields under their names in C, which has whole nanoseconds."""
     if value is None:
         return wrap_value(None)
-    extra_fields = EXTRA_FIELDS | {"name"} if isinstance(value, hypomnesis.Group) else EXTRA_FIELDS
-    return {name: getattr(value, name) for name in value.__slots__ if name not in extra_fields}
+    struct = "hmn" + re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", type(value).__name__)
+    names = [field["name"] for field in ABI["structs"][struct]["fields"] if field["name"] not in HIDDEN_FIELDS]
+    return {name: convert_field(name, getattr(value, slot)) for name, slot in zip(names, value.__slots__)}
+
+
+def convert_field(name, value):
+    if value is None or not name.endswith("_ns"):
+        return value
+    return round(value * 1e9) if value * 1e9 < EXACT_TO else INEXACT
 
 
 def spill_options(capacity, threshold, growth):
@@ -267,7 +279,7 @@ class Agent:
         self.detector.observe_snapshot(self.snapshots[name], label)
 
     def spill_feed(self, time, dedicated, shared, limit, evicted, label):
-        self.detector.feed(int(dedicated), int(shared), monotonic_ns=int(time), label=label,
+        self.detector.feed(int(dedicated), int(shared), monotonic=int(time) / 1e9, label=label,
                            limit_bytes=None if limit == "-" else int(limit),
                            evicted_bytes=None if evicted == "-" else int(evicted))
 

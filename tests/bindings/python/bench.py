@@ -6,7 +6,7 @@ import pathlib
 import sys
 import time
 
-from hypomnesis import Collect, Context, Place, _raw as raw
+from hypomnesis import Collect, Context, Place, _proxy as raw
 from hypomnesis._snapshot import make_snapshot
 
 ALL = (Collect.MEMORY | Collect.SYSTEM | Collect.POOLS | Collect.SELF | Collect.PROCESSES |

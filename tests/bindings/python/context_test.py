@@ -25,7 +25,7 @@ class Contexts(Case):
         self.assertEqual((device.name, device.vendor, device.pci_bus_id),
                          ("NVIDIA GeForce RTX 4090", Vendor.NVIDIA, "0000:01:00.0"))
         self.assertEqual([other.uuid for other in context.devices()], [device.uuid])
-        self.assertGreater(device.age_ns, 0)
+        self.assertGreater(device.age, 0)
         pool = context.pool(0)
         self.assertIsInstance(pool, Pool)
         self.assertEqual((pool.kind, pool.total_bytes, pool.used_bytes, pool.reserved_bytes),
@@ -118,9 +118,8 @@ class Contexts(Case):
     def test_invalid_context_options_raise(self):
         with self.assertRaises(hypomnesis.ArgumentError):
             Context(paths={Place.PROC: "relative"})
-        for deadline, error in ((-1, OverflowError), (-1e-9, OverflowError), (timedelta(seconds=-1), OverflowError),
-                                (float("nan"), ValueError), ("1", TypeError)):
-            with self.assertRaises(error):
+        for deadline in (-1, -1e-9, timedelta(seconds=-1), float("nan"), "1", None):
+            with self.assertRaisesRegex(hypomnesis.ArgumentError, "^deadline: "):
                 Context(deadline=deadline)
 
     def test_a_duration_is_seconds_or_a_timedelta(self):
@@ -128,14 +127,14 @@ class Contexts(Case):
                          hypomnesis.IMMEDIATE):
             Context(deadline=duration, stale=duration).close()
         for duration in (99e-6, timedelta(microseconds=99), 2e-9):
-            with self.assertRaisesRegex(hypomnesis.RangeError, "stale_ns: [0-9]+ is less than 0.1 ms"):
+            with self.assertRaisesRegex(hypomnesis.RangeError, "stale: [0-9]+ is less than 0.1 ms"):
                 Context(stale=duration)
         with self.context("workstation", max_age=timedelta(days=1)) as context:
             self.assertGreater(context.pool(0).total_bytes, 0)
 
     def test_records_are_frozen_and_compare_by_value(self):
         context = self.context("workstation")
-        device, same = (dataclasses.replace(context.device(0), age_ns=0) for _ in range(2))
+        device, same = (dataclasses.replace(context.device(0), age=0) for _ in range(2))
         self.assertEqual(device, same)
         self.assertEqual(hash(device), hash(same))
         with self.assertRaises(dataclasses.FrozenInstanceError):
@@ -158,7 +157,7 @@ class Default(Case):
         result = self.python("-c", "import hypomnesis as h; print([d.main_pool.kind for d in h.devices()],"
                              "h.snapshot(pid=7).info.usage_count)",
                              HMN_SIMULATION=MACHINES / "unified-gb10.json")
-        self.assertEqual(result.stdout.strip(), f"[{PoolKind.UNIFIED.value}] 0", result.stderr)
+        self.assertEqual(result.stdout.strip(), "[PoolKind.UNIFIED] 0", result.stderr)
 
     def test_the_default_context_names_a_wrong_environment_variable(self):
         result = self.python("-c", "import hypomnesis as h\ntry: h.memory()\n"

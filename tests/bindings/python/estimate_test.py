@@ -27,11 +27,8 @@ class Estimates(unittest.TestCase):
             hypomnesis.estimate_tensor([1], Dtype.UNKNOWN)
 
     def test_a_shape_must_be_a_list_of_unsigned_integers(self):
-        for shape in (3, ["a"], [1.5], None):
-            with self.assertRaises(TypeError):
-                hypomnesis.estimate_tensor(shape, Dtype.U8)
-        for shape in ([-1], [1, 2**64]):
-            with self.assertRaises(OverflowError):
+        for shape in (3, ["a"], [1.5], None, [-1], [1, 2**64]):
+            with self.assertRaisesRegex(hypomnesis.ArgumentError, "^shape: "):
                 hypomnesis.estimate_tensor(shape, Dtype.U8)
 
     def test_a_packed_estimate_counts_the_bits_of_groups(self):

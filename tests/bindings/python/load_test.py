@@ -15,11 +15,10 @@ from support import Case, run_suite
 IMPORT = "import hypomnesis; print(hypomnesis.version(), hypomnesis.library_path())"
 # Simulates macOS for the package; the first argument is the result of issetugid(2).
 MACOS_PROGRAM = """
-import ctypes, sys
-class Process:
-    def __init__(self, path): assert path is None
-    def issetugid(self): return int(sys.argv[1])
-ctypes.CDLL = Process
+import sys, types
+loader = types.ModuleType("hypomnesis._loader")
+loader.is_privileged = lambda: sys.argv[1] == "1"
+sys.modules[loader.__name__] = loader
 sys.platform = "darwin"
 import hypomnesis
 """

@@ -60,7 +60,7 @@ class Sampler(Case):
         times = []
         with self.card_context.sampler(interval=0.005) as sampler:
             for snapshot in sampler:
-                times.append(snapshot.info.monotonic_ns)
+                times.append(snapshot.info.monotonic)
                 if len(times) == 3:
                     sampler.stop()
         self.assertGreaterEqual(len(times), 3)
@@ -100,9 +100,8 @@ class Sampler(Case):
             start = time.monotonic()
             self.assertIsNone(sampler.next(0.45))
             self.assertGreaterEqual(time.monotonic() - start, 0.45)
-            for error, timeouts in ((OverflowError, (-1, -0.5)), (TypeError, (None, "1"))):
-                for timeout in timeouts:
-                    self.assertRaises(error, sampler.next, timeout)
+            for timeout in (-1, -0.5, None, "1"):
+                self.assertRaises(hypomnesis.ArgumentError, sampler.next, timeout)
 
     def test_sampler_options_are_applied(self):
         peaks = self.card_context.sampler(flags=hypomnesis.SamplerFlag.PEAKS_ONLY)
@@ -123,9 +122,9 @@ class Sampler(Case):
 
     def test_snapshot_times_come_from_the_monotonic_clock(self):
         with self.card_context.sampler() as sampler:
-            before = hypomnesis.monotonic_ns()
+            before = hypomnesis.monotonic()
             sampler.next(60)
-            self.assertLessEqual(sampler.info().last_monotonic_ns, hypomnesis.monotonic_ns())
+            self.assertLessEqual(sampler.info().last_monotonic, hypomnesis.monotonic())
             self.assertLess(0, before)
 
     def test_an_unlimited_or_immediate_interval_is_refused(self):

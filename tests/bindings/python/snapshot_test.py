@@ -79,14 +79,14 @@ class Copies(Case):
         for wide, amount in zip(WIDE, ((1 << 48) - 1, 1 << 48)):
             machine = {"devices": [{
                 "os_id": wide, "pools": [{"kind": "vram", "total": amount, "used": 0, "budget": amount}],
-                "telemetry": {"pcie_rx_bytes": wide, "window_ns": wide},
-                "processes": [{"pid": 4294967295, "used": amount, "start_unix_ns": wide}]}],
+                "telemetry": {"pcie_rx_bytes": wide, "pcie_tx_bytes": wide},
+                "processes": [{"pid": 4294967295, "used": amount}]}],
                 "host": {"self": {"resident": wide}, "system": {"total": amount}}}
             context = self.context(machine)
             snapshot = context.snapshot(ALL)
             device, = snapshot.devices
-            values = (device.os_id, device.telemetry.pcie_rx_bytes, device.telemetry.window_ns,
-                      device.usages[0].start_unix_ns, snapshot.memory.resident_bytes,
+            values = (device.os_id, device.telemetry.pcie_rx_bytes, device.telemetry.pcie_tx_bytes,
+                      snapshot.memory.resident_bytes,
                       context.own_memory().resident_bytes)
             self.assertEqual(values, (wide,) * len(values))
             amounts = (device.main_pool.total_bytes, device.main_pool.budget_bytes,

@@ -39,7 +39,7 @@ class Spill(Case):
                              (128 * MIB, 384 * MIB))
             self.assertIsNone(info.evicted_bytes)
             episode = spill.episode(0)
-            self.assertEqual((episode.end_label, episode.duration_ns), ("step 2", 0))
+            self.assertEqual((episode.end_label, episode.duration), ("step 2", 0))
             with self.assertRaises(hypomnesis.RangeError):
                 spill.episode(1)
         self.assertTrue(spill.closed)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-from hypomnesis import _raw as raw
+from hypomnesis import _proxy as raw
 from support import ABI, ROOT, skip
 
 PACKAGE = ROOT / "bindings/python/hypomnesis"
@@ -47,7 +47,7 @@ def find_definitions(body):
 
 def find_stub_problems():
     """Yields names that only one of stub and extension has."""
-    stub = find_definitions(ast.parse((PACKAGE / "_raw.pyi").read_text()).body)
+    stub = find_definitions(ast.parse((PACKAGE / "_proxy.pyi").read_text()).body)
     del stub["__getattr__"]
     constants = {name.removeprefix("HMN_") for name in ABI["constants"]}
     visible = {name for name in dir(raw) if not name.startswith(("_", "SWIG", "delete_", "new_"))}

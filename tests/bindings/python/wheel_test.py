@@ -63,31 +63,64 @@ class Wheel(unittest.TestCase):
         return shutil.copytree(ROOT / "bindings/python", cls.folder / name, ignore=build_outputs)
 
     def extension(self):
-        return next(self.unpacked.glob("_raw.*.so"))
+        return self.unpacked / "_raw.abi3.so"
 
     def test_the_wheel_contains_the_expected_files(self):
         expected = {f"hypomnesis/{name}" for name in MODULES}
-        expected |= {f"hypomnesis/{self.extension().name}", "hypomnesis/libhypomnesis.so.0.1"}
+        expected |= {f"hypomnesis/{name}" for name in ("_loader.abi3.so", "_raw.abi3.so", "libhypomnesis.so.0.1")}
         expected |= {f"{INFO}/{name}" for name in ("LICENSE-MIT", "LICENSE-APACHE", "METADATA",
                                                     "RECORD", "WHEEL", "top_level.txt")}
         self.assertEqual(self.content, expected)
 
     def test_the_tag_names_the_highest_glibc(self):
-        symbols = run("objdump", "-T", self.extension(), self.unpacked / "libhypomnesis.so.0.1").stdout
+        symbols = run("objdump", "-T", *self.unpacked.glob("*.so*")).stdout
         highest = max((int(a), int(b)) for a, b in re.findall(r"GLIBC_(\d+)\.(\d+)", symbols))
-        python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-        tag = f"{python}-{python}-manylinux_{highest[0]}_{highest[1]}_{os.uname().machine}"
+        self.assertLessEqual(highest, (2, 34))
+        tag = f"cp310-abi3-manylinux_{highest[0]}_{highest[1]}_{os.uname().machine}"
         self.assertEqual(self.wheel.name, f"hypomnesis-{VERSION}-{tag}.whl")
         metadata = (self.folder / "unpacked" / INFO / "WHEEL").read_text()
         self.assertIn(f"Tag: {tag}\n", metadata)
         self.assertNotIn("GLIBCXX", symbols)
+
+    def test_the_files_are_stripped(self):
+        for file in self.unpacked.glob("*.so*"):
+            self.assertNotIn(".symtab", run("readelf", "--sections", "--wide", file).stdout, file.name)
+
+    def test_the_metadata_names_author_licence_and_version(self):
+        metadata = (self.folder / "unpacked" / INFO / "METADATA").read_text()
+        for line in (f"Version: {VERSION}", "Author: The hypomnesis authors", "License: MIT OR Apache-2.0",
+                     "Requires-Python: >=3.10"):
+            self.assertIn(f"{line}\n", metadata)
+
+    def test_other_versions_of_python_can_use_it(self):
+        """Each Python 3.10 or newer that is found: in PATH, and in pyenv's folder."""
+        candidates = {shutil.which(f"python3.{minor}") for minor in range(10, 20)} - {None}
+        candidates |= {str(path) for path in pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")}
+        program = ("import sys, hypomnesis as h\n"
+                   "print('%d.%d' % sys.version_info[:2], h.__version__, [d.vendor.name for d in h.devices()])")
+        for python in sorted(candidates):
+            version = run(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])").stdout.strip()
+            if not version or tuple(map(int, version.split("."))) < (3, 10):
+                continue
+            with self.subTest(python):
+                done = run(python, "-B", "-W", "error", "-c", program, PYTHONPATH=self.unpacked.parent,
+                           HMN_SIMULATION=MACHINES / "workstation.json")
+                self.assertEqual((done.stdout.strip(), done.stderr), (f"{version} {VERSION} ['NVIDIA']", ""))
+
+    def test_a_free_threaded_python_is_refused(self):
+        sources = self.copy("free_threaded")
+        (sources / "sitecustomize.py").write_text(
+            "import sysconfig\nsysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1\n")
+        done = run(sys.executable, "setup.py", "--version", cwd=sources, PYTHONPATH=sources)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("needs a Python with a GIL", done.stderr)
 
     def test_the_wheel_is_hardened_and_needs_no_newer_glibc_than_allowed(self):
         command = (sys.executable, "-B", ROOT / "tests/install/shipped.py",
                    "--limits", ROOT / "abi/symbol-versions.txt")
         result = run(*command, self.wheel)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("2 files read", result.stdout)
+        self.assertIn("3 files read", result.stdout)
         result = run(*command, "--compiled", self.extension())
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 

@@ -34,6 +34,7 @@ from ._snapshot import Snapshot
 from ._spill import Spill
 from ._status import status_name
 from ._tracker import Tracker
+from ._wait import read
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "devices", "dtype_bits", "dtype_from_name", "dtype_name", "estimate_attention", "estimate_cache",
     "estimate_overhead", "estimate_packed", "estimate_sum", "estimate_tensor", "feature",
     "format_bytes", "library_path", "memory", "metric_instance_name", "metric_kind", "metric_name", "metric_unit",
-    "metrics", "monotonic", "processes", "reason_name", "snapshot", "status_name", "system_memory", "version", "version_number",
+    "metrics", "monotonic", "processes", "read", "reason_name", "snapshot", "status_name", "system_memory", "version",
+    "version_number",
 ]
 __all__ += _constants.__all__

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TypeVar
 
-from ._constants import PoolKind, SnapshotFlag
+from ._constants import ContextFlag, PoolKind, SnapshotFlag
 from ._device import DeviceScan, make_device
 from ._duration import Duration, nanoseconds
 from ._error import ForkedError
@@ -20,6 +20,7 @@ from ._sampler import Sampler
 from ._snapshot import Snapshot, make_snapshot
 from ._spill import Spill
 from ._tracker import Tracker, limit_arguments
+from ._wait import wait
 
 T = TypeVar("T")
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -92,6 +93,12 @@ class Context:
         except ForkedError:
             return function(self._handle.replace(native, self._open()))
 
+    def _read(self, function: Callable[[raw.Context], T]) -> T:
+        """The same for a call that may wait for a driver."""
+        if self._options[0] & ContextFlag.NO_THREADS:
+            return self._call(function)
+        return wait(lambda: self._call(function))
+
     def set_path(self, place: int, path: PathLike | None) -> None:
         """Reads from another place than the default; `path` is absolute, None is the default.
 
@@ -108,7 +115,7 @@ class Context:
 
     def backend(self, backend: int) -> BackendInfo:
         """Status of a Backend, which is opened if that was not tried yet. RangeError: no such Backend."""
-        return make_backend_info(self._call(lambda native: native.backend(backend)))
+        return make_backend_info(self._read(lambda native: native.backend(backend)))
 
     def recording(self) -> str:
         """Everything that the backends of a context with ContextFlag.RECORD have read so far, as a machine file."""
@@ -146,7 +153,7 @@ class Context:
         none. Where none is known and a source failed (a driver that does not match, a broken library), its
         error is raised; a scan that fails changes nothing.
         """
-        return DeviceScan(*self._call(lambda native: native.scan()))
+        return DeviceScan(*self._read(lambda native: native.scan()))
 
     def find_device(self, key: str) -> int:
         """The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>",
@@ -154,7 +161,7 @@ class Context:
 
         ArgumentError: no such kind of key. NoDeviceError: no device of the last scan has it.
         """
-        return self._call(lambda native: native.find_device(key))
+        return self._read(lambda native: native.find_device(key))
 
     def device(self, device_index: int, fields: int = 0) -> Device:
         """Identity of a device. One that is lost or asleep is reported by ``state``. `fields`: DeviceField bits;
@@ -162,7 +169,7 @@ class Context:
 
         It is from the last scan, ``age`` seconds ago. NoDeviceError: no device has had the index.
         """
-        return make_device(self._call(lambda native: native.device(device_index, fields)))
+        return make_device(self._read(lambda native: native.device(device_index, fields)))
 
     def devices(self) -> tuple[Device, ...]:
         """The identities of all devices, by index, after a scan."""
@@ -173,30 +180,30 @@ class Context:
 
         UnsupportedError: it has no such pool, or no values for it.
         """
-        return make_pool(self._call(lambda native: native.pool(device_index, kind, instance, fields)))
+        return make_pool(self._read(lambda native: native.pool(device_index, kind, instance, fields)))
 
     def telemetry(self, device_index: int, fields: int = 0) -> Telemetry:
         """Load, temperature and power. `fields`: TelemetryField bits; 0: all that are cheap."""
-        return make_telemetry(self._call(lambda native: native.telemetry(device_index, fields)))
+        return make_telemetry(self._read(lambda native: native.telemetry(device_index, fields)))
 
     def metric(self, device_index: int, metric: int, instance: int = 0, fields: int = 0) -> Metric:
         """One number of the whole device; `instance` selects one of several. `fields`: METRIC_HAS bits; 0: all.
 
         UnsupportedError: not supported by this device or driver.
         """
-        return make_metric(self._call(lambda native: native.metric(device_index, metric, instance, fields)))
+        return make_metric(self._read(lambda native: native.metric(device_index, metric, instance, fields)))
 
     def usage(self, device_index: int, pid: int, fields: int = 0) -> Usage:
         """What a process uses on a device; `pid` is as the driver counts it. `fields`: UsageField bits; 0: all.
 
         NoProcessError: the driver lists no such process on the device.
         """
-        return make_usage(self._call(lambda native: native.usage(device_index, pid, fields)))
+        return make_usage(self._read(lambda native: native.usage(device_index, pid, fields)))
 
     def own_usage(self, device_index: int, fields: int = 0) -> Usage:
         """What this process uses on a device; 0 bytes is reported only where the driver can know it.
         `fields`: UsageField bits; 0: all."""
-        return make_usage(self._call(lambda native: native.own_usage(device_index, fields)))
+        return make_usage(self._read(lambda native: native.own_usage(device_index, fields)))
 
     def snapshot(self, collect: int = 0, *, device_index: int | None = None,
                  pid: int | None = None, deadline: Duration = 0) -> Snapshot:
@@ -214,7 +221,7 @@ class Context:
              deadline: Duration = 0) -> Snapshot:
         """The same with the fields of hmn_snapshot_options. `flags`: SnapshotFlag."""
         deadline_ns = nanoseconds("deadline", deadline)
-        return make_snapshot(self._call(
+        return make_snapshot(self._read(
             lambda native: native.take(flags, collect, device_index, pid, deadline_ns)))
 
     def sampler(self, collect: int = 0, *, interval: Duration = 0, process_interval: Duration = 0,

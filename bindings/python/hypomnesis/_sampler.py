@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from ._constants import SamplerState
+from ._constants import SamplerState, Status
 from ._duration import NS_UNLIMITED, UNLIMITED, Duration, nanoseconds
-from ._error import ClosedError, EmptyError, Error, StateError
+from ._error import ClosedError, DeadlineError, EmptyError, Error, StateError
 from ._handle import Handle
 from ._native import raw
 from ._records import (Peak, Pool, SamplerInfo, Telemetry, make_peak, make_pool, make_sampler_info,
                        make_telemetry)
 from ._snapshot import Snapshot, make_snapshot
 
-_WAIT_SLICE_NS = 200_000_000  # longest delay of Ctrl-C
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop, Lock
+
+_WAIT_SLICE_NS = 100_000_000  # longest delay of Ctrl-C
+
+
+def _pull(native: raw.Sampler, timeout_ns: int) -> Snapshot | None:
+    """The oldest snapshot; None at the end. EmptyError: none came in time."""
+    try:
+        return make_snapshot(native.next(timeout_ns))
+    except StateError:
+        if make_sampler_info(native.info()).state != SamplerState.STOPPED:
+            raise
+        return None
+
+
+async def _wait_until_readable(loop: AbstractEventLoop, descriptor: int) -> None:
+    ready = loop.create_future()
+
+    def set_ready() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(descriptor, set_ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(descriptor)
 
 
 class Sampler:
@@ -25,14 +54,16 @@ class Sampler:
             for snapshot in sampler:
                 print(snapshot.devices[0].telemetry)
 
-    Any thread may use it at once. It outlives its context. In a forked child its methods raise
-    ForkedError.
+    In a coroutine, use ``async for``, or ``await anext(sampler)`` for one snapshot. Any thread and any task may use
+    it at once; each snapshot goes to one of those that wait. It outlives its context. In a forked child its
+    methods raise ForkedError.
     """
 
-    __slots__ = ("_handle", "__weakref__")
+    __slots__ = ("_handle", "_turns", "__weakref__")
 
     def __init__(self, native: raw.Sampler) -> None:
         self._handle = Handle(native, "sampler")
+        self._turns: WeakKeyDictionary[AbstractEventLoop, Lock] = WeakKeyDictionary()
 
     def start(self) -> None:
         """Starts it; this works once. StateError: it was started before. UnsupportedError: the context has
@@ -45,30 +76,25 @@ class Sampler:
         self._handle.use().stop()
 
     def next(self, timeout: Duration) -> Snapshot | None:
-        """The oldest snapshot that was not pulled yet; None when none came in time. `timeout`: seconds or a
-        timedelta; 0 does not wait, UNLIMITED waits without a limit.
+        """The oldest snapshot that was not pulled yet; None at the end: it is stopped, and all were pulled.
+        `timeout`: seconds or a timedelta; 0 does not wait, UNLIMITED waits without a limit.
 
-        StateError: none will come, because it is not started, keeps none, or is stopped and all were
-        pulled.
+        DeadlineError, a TimeoutError: none came in time. StateError: it is not started, or keeps none.
+        CancelledError: none came, and the context was cancelled.
         """
-        try:
-            return self._next(timeout)
-        except EmptyError:
-            return None
-
-    def _next(self, timeout: Duration) -> Snapshot:
-        """Waits in slices, because Python handles signals only between them."""
         native, remaining_ns = self._handle.use(), nanoseconds("timeout", timeout)
-        while remaining_ns > _WAIT_SLICE_NS:
+        while True:  # Python handles signals only between waits
             try:
-                return make_snapshot(native.next(_WAIT_SLICE_NS))
+                return _pull(native, min(remaining_ns, _WAIT_SLICE_NS))
             except EmptyError:
-                remaining_ns -= 0 if remaining_ns == NS_UNLIMITED else _WAIT_SLICE_NS
-        return make_snapshot(native.next(remaining_ns))
+                if remaining_ns <= _WAIT_SLICE_NS:
+                    raise DeadlineError(f"timeout: no snapshot within {timeout} s", Status.TIMEOUT) from None
+            if remaining_ns != NS_UNLIMITED:
+                remaining_ns -= _WAIT_SLICE_NS
 
     def handle(self) -> int:
         """The handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever next(0) has an
-        answer. The sampler owns it: do not close it."""
+        answer. The sampler owns it: do not close it, and wait for it only as long as the sampler is open."""
         return self._handle.use().handle()
 
     def info(self) -> SamplerInfo:
@@ -105,12 +131,28 @@ class Sampler:
 
     def __next__(self) -> Snapshot:
         """The next snapshot, without a time limit; iteration ends when the sampler is stopped."""
-        try:
-            return self._next(UNLIMITED)
-        except StateError:
-            if self.info().state == SamplerState.STOPPED:
-                raise StopIteration from None
-            raise
+        snapshot = self.next(UNLIMITED)
+        if snapshot is None:
+            raise StopIteration
+        return snapshot
+
+    def __aiter__(self) -> Sampler:
+        return self
+
+    async def __anext__(self) -> Snapshot:
+        """The same in a task. Tasks of one loop are served in turn; cancelling one loses no snapshot."""
+        import asyncio
+        loop, native = asyncio.get_running_loop(), self._handle.use()  # the descriptor is open as long as `native`
+        async with self._turns.setdefault(loop, asyncio.Lock()):
+            while True:
+                try:
+                    snapshot = _pull(native, 1)  # 0 would hide that the context is cancelled
+                except EmptyError:
+                    await _wait_until_readable(loop, native.handle())
+                    continue
+                if snapshot is None:
+                    raise StopAsyncIteration
+                return snapshot
 
     @property
     def closed(self) -> bool:

@@ -9,6 +9,7 @@ from ._handle import Handle
 from ._native import raw
 from ._records import Episode, SpillInfo, make_episode, make_spill_info
 from ._snapshot import Snapshot, require_native
+from ._wait import wait
 
 
 class Spill:
@@ -34,7 +35,8 @@ class Spill:
 
     def observe(self, label: str = "") -> None:
         """Reads the device. UnsupportedError: the device does not report it; see also info()."""
-        self._handle.use().observe(label)
+        native = self._handle.use()
+        wait(lambda: native.observe(label))
 
     def observe_snapshot(self, snapshot: Snapshot, label: str = "") -> None:
         """Reads the device from a snapshot with Collect.POOLS and Collect.PROCESSES.

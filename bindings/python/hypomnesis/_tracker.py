@@ -7,6 +7,7 @@ from types import TracebackType
 from ._handle import Handle
 from ._native import raw
 from ._records import Tag, TrackerInfo, make_tag, make_tracker_info
+from ._wait import wait
 
 
 def limit_arguments(limit_bytes: int | None) -> tuple[int, int]:
@@ -52,7 +53,8 @@ class Tracker:
         DeadlineError, AsleepError, DeviceLostError and others: the device does not answer.
         ForkedError: it is linked to a device and belongs to the parent of this process.
         """
-        return self._handle.use().would_fit(count) == 1
+        native = self._handle.use()
+        return wait(lambda: native.would_fit(count)) == 1
 
     def set_limit(self, limit_bytes: int | None) -> None:
         """Sets another limit; None removes it, 0 allows nothing. LimitError: more is allocated."""

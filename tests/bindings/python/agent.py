@@ -188,7 +188,11 @@ class Agent:
         self.samplers[name] = sampler
 
     def sample_next(self, name, snapshot):
-        self.snapshots[snapshot] = self.samplers[name].next(60)
+        taken = self.samplers[name].next(60)
+        if taken is None:
+            return {"error": "HMN_E_STATE", "message": "the end"}
+        self.snapshots[snapshot] = taken
+        return None
 
     def sample_stop(self, name):
         self.samplers[name].stop()

@@ -2,7 +2,6 @@
 """Samplers."""
 import os
 import select
-import signal
 import threading
 import time
 
@@ -10,14 +9,6 @@ import hypomnesis
 from support import Case, run_suite
 
 GIB = 1 << 30
-
-
-class SignalReceived(Exception):
-    """Raised by the signal handler."""
-
-
-def raise_signal_received(*_):
-    raise SignalReceived
 
 
 class Sampler(Case):
@@ -36,7 +27,7 @@ class Sampler(Case):
             info = sampler.info()
             self.assertEqual((info.state, info.taken_count, info.last_status),
                              (hypomnesis.SamplerState.RUNNING, 1, hypomnesis.Status.OK))
-            self.assertIsNone(sampler.next(0))
+            self.assertRaises(hypomnesis.DeadlineError, sampler.next, 0)
             with self.assertRaises(hypomnesis.NoDeviceError):
                 sampler.latest_pool(7)
             with self.assertRaises(hypomnesis.NoProcessError):
@@ -69,36 +60,38 @@ class Sampler(Case):
     def test_stop_wakes_a_waiting_thread(self):
         with self.card_context.sampler(interval=3600) as sampler:
             sampler.next(60)
-            errors = []
-
-            def wait():
-                try:
-                    sampler.next(60)
-                except hypomnesis.StateError as error:
-                    errors.append(error)
-            waiter = threading.Thread(target=wait)
+            results = []
+            waiter = threading.Thread(target=lambda: results.append(sampler.next(60)))
             waiter.start()
             time.sleep(0.02)
             sampler.stop()
             waiter.join(30)
-            self.assertEqual(len(errors), 1)
+            self.assertEqual(results, [None])
 
-    def test_a_signal_interrupts_next(self):
-        self.addCleanup(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, raise_signal_received))
-        with self.card_context.sampler(interval=3600) as sampler:
-            self.assertIsNotNone(sampler.next(60))
-            for wait in (lambda: sampler.next(60), lambda: next(sampler)):
-                start = time.monotonic()
-                with self.assertRaises(SignalReceived):
-                    signal.setitimer(signal.ITIMER_REAL, 0.05)
-                    wait()
-                self.assertLess(time.monotonic() - start, 30)
+    def test_a_sample_a_timeout_the_end_and_an_error_differ(self):
+        sampler = self.card_context.sampler(interval=3600)
+        self.assertRaises(hypomnesis.StateError, sampler.next, 60)
+        self.assertRaises(hypomnesis.StateError, next, sampler)
+        with sampler:
+            self.assertIsInstance(sampler.next(60), hypomnesis.Snapshot)
+            for timeout in (0, 0.05):
+                with self.assertRaisesRegex(TimeoutError, f"^timeout: no snapshot within {timeout} s$") as caught:
+                    sampler.next(timeout)
+                self.assertIs(type(caught.exception), hypomnesis.DeadlineError)
+            self.card_context.cancel()
+            self.assertRaises(hypomnesis.CancelledError, sampler.next, 60)
+            self.assertRaises(hypomnesis.CancelledError, next, sampler)
+            self.card_context.resume()
+            sampler.stop()
+            self.assertIsNone(sampler.next(60))
+            self.assertIsNone(sampler.next(0))
+            self.assertEqual(list(sampler), [])
 
     def test_next_waits_for_its_timeout(self):
         with self.card_context.sampler(interval=3600) as sampler:
             self.assertIsNotNone(sampler.next(60))
             start = time.monotonic()
-            self.assertIsNone(sampler.next(0.45))
+            self.assertRaises(TimeoutError, sampler.next, 0.45)
             self.assertGreaterEqual(time.monotonic() - start, 0.45)
             for timeout in (-1, -0.5, None, "1"):
                 self.assertRaises(hypomnesis.ArgumentError, sampler.next, timeout)
@@ -118,7 +111,7 @@ class Sampler(Case):
             self.assertTrue(select.select([sampler.handle()], [], [], 60)[0])
             self.assertIsNotNone(sampler.next(hypomnesis.UNLIMITED))
             self.assertFalse(select.select([sampler.handle()], [], [], 0)[0])
-            self.assertIsNone(sampler.next(0))
+            self.assertRaises(TimeoutError, sampler.next, 0)
 
     def test_snapshot_times_come_from_the_monotonic_clock(self):
         with self.card_context.sampler() as sampler:

@@ -26,6 +26,7 @@ from ._estimate import (dtype_bits, dtype_from_name, dtype_name, estimate_attent
 from ._library import (backend_available, backend_name, feature, format_bytes, library_path,
                        metric_instance_name, metric_kind, metric_name, metric_unit, metrics, monotonic,
                        reason_name, version, version_number)
+from ._peak import DevicePeak, PeakReport, peak
 from ._records import (BackendInfo, Delta, Device, Diagnostic, Episode, Group, Metric, Peak, Pool, ProcessMemory,
                        SamplerInfo, SnapshotInfo, SpillInfo, SystemMemory, Tag, Telemetry,
                        TrackerInfo, Usage)
@@ -41,16 +42,16 @@ __version__ = "0.1.0"
 __all__ = [
     "ArgumentError", "AsleepError", "BackendError", "BackendInfo", "CancelledError",
     "ClosedError", "Context",
-    "DeadlineError", "Delta", "Device", "DeviceLostError", "DeviceScan", "Diagnostic", "EmptyError",
+    "DeadlineError", "Delta", "Device", "DeviceLostError", "DevicePeak", "DeviceScan", "Diagnostic", "EmptyError",
     "Episode", "Error", "ForkedError", "Group", "IMMEDIATE", "InternalError", "LimitError", "Metric",
-    "NoDeviceError", "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "Pool", "ProcessMemory",
+    "NoDeviceError", "NoProcessError", "NoSourceError", "OutOfMemoryError", "Peak", "PeakReport", "Pool", "ProcessMemory",
     "RangeError", "RefusedError", "Sampler", "SamplerInfo", "Snapshot", "SnapshotInfo", "Spill",
     "SpillInfo", "StateError", "SystemMemory", "Tag", "Telemetry", "TooLargeError", "Tracker",
     "TrackerInfo", "UNLIMITED", "UnsupportedError", "Usage", "backend_available", "backend_name", "default_context",
     "devices", "dtype_bits", "dtype_from_name", "dtype_name", "estimate_attention", "estimate_cache",
     "estimate_overhead", "estimate_packed", "estimate_sum", "estimate_tensor", "feature",
     "format_bytes", "library_path", "memory", "metric_instance_name", "metric_kind", "metric_name", "metric_unit",
-    "metrics", "monotonic", "processes", "read", "reason_name", "snapshot", "status_name", "system_memory", "version",
+    "metrics", "monotonic", "peak", "processes", "read", "reason_name", "snapshot", "status_name", "system_memory", "version",
     "version_number",
 ]
 __all__ += _constants.__all__

@@ -7,13 +7,10 @@ import sys
 from collections.abc import Iterator
 
 import hypomnesis
-from hypomnesis import Collect, Snapshot, format_bytes
+from hypomnesis import Collect, Snapshot
+from hypomnesis._table import format_size
 
 COLLECT = Collect.MEMORY | Collect.SYSTEM | Collect.POOLS | Collect.SELF
-
-
-def format_size(count: int | None) -> str:
-    return "unknown" if count is None else format_bytes(count)
 
 
 def format_lines(snapshot: Snapshot) -> Iterator[str]:

@@ -15,6 +15,7 @@ from ._records import (GROUP_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Grou
                        SnapshotInfo, SystemMemory, Telemetry, Usage, make_delta, make_diagnostic, make_group,
                        make_metric, make_pool, make_process_memory, make_snapshot_info,
                        make_system_memory, make_telemetry, make_usage)
+from ._table import Row, format_number, format_size, make_html
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +88,22 @@ class Snapshot:
                            flags: int = 0) -> str | None:
         """Both values and the change, one line for RAM and one for VRAM; None as for delta_line."""
         return self._handle.use().before_after_lines(require_native(before), device_index, label, flags)
+
+    def _repr_html_(self) -> str:
+        """The host and the devices as a table, for notebooks."""
+        system = self.system
+        rows: list[Row] = [("", "memory used", "free", "of", "load", "temperature", "power")]
+        if system is not None:
+            rows.append(("host", "", format_size(system.available_bytes), format_size(system.total_bytes), "", "", ""))
+        for device in self.devices:
+            pool, telemetry = device.main_pool, device.telemetry
+            rows.append((f"GPU {device.index} {device.name or 'unknown'}",
+                         *(format_size(count) for count in (
+                             (pool.used_bytes, pool.free_bytes, pool.total_bytes) if pool else (None, None, None))),
+                         format_number(telemetry.gpu_busy_percent if telemetry else None, "%"),
+                         format_number(telemetry.temperature_celsius if telemetry else None, "°C"),
+                         format_number(telemetry.power_watts if telemetry else None, "W")))
+        return make_html(rows)
 
     @property
     def closed(self) -> bool:

@@ -182,17 +182,23 @@ class Agent:
         return wrap_value(self.snapshots[after].before_after_lines(self.snapshots[before], int(index),
                                                                    label))
 
-    def sample(self, name, collect):
-        sampler = self.context.sampler(int(collect), interval=3600)
-        sampler.start()
-        self.samplers[name] = sampler
+    def sample_idle(self, name, collect):
+        self.samplers[name] = self.context.sampler(int(collect), interval=3600)
 
-    def sample_next(self, name, snapshot):
-        taken = self.samplers[name].next(60)
-        if taken is None:
-            return {"error": "HMN_E_STATE", "message": "the end"}
-        self.snapshots[snapshot] = taken
-        return None
+    def sample(self, name, collect):
+        self.sample_idle(name, collect)
+        self.samplers[name].start()
+
+    def sample_next(self, name, snapshot, timeout_ms=None):
+        try:
+            taken = self.samplers[name].next(60 if timeout_ms is None else int(timeout_ms) / 1000)
+        except hypomnesis.DeadlineError:
+            return wrap_value("timeout")
+        if taken is not None:
+            self.snapshots[snapshot] = taken
+        if timeout_ms is None:
+            return None if taken is not None else {"error": "HMN_E_STATE", "message": "the end"}
+        return wrap_value("end" if taken is None else "sample")
 
     def sample_stop(self, name):
         self.samplers[name].stop()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The programs of the documentation run and print the output shown below them."""
 import builtins
+import json
 import os
 import re
 import subprocess
@@ -63,6 +64,20 @@ class Docs(Case):
                                 or any(constant.startswith(name) for constant in ABI["constants"]), c_cell)
             for call in re.findall(r"`(c\.\w+\(i\)[\w.]*|c\.scan\(\)\.count)`", python_cell):
                 eval(call, {"c": context, "i": 0})
+
+    def test_the_tables_of_other_packages_name_what_exists(self):
+        page = (ROOT / PAGES[0]).read_text(encoding="utf-8").partition("## Coming from")[2]
+        cells = re.findall(r"^\| `.*\| (.*) \|$", page, re.M)
+        expressions = [expression for cell in cells
+                       for expression in re.findall(r"`((?:hypomnesis|device)\.[^`]+|\w+Error)`", cell)]
+        self.assertGreater(len(expressions), 12)
+        program = ("import os, hypomnesis\nfrom hypomnesis import *\n"
+                   "device, pid, i = hypomnesis.devices()[0], 2077, 0\n"
+                   + "".join(f"assert ({expression}) is not None\n" for expression in expressions))
+        machine = json.loads((MACHINES / "workstation.json").read_text(encoding="utf-8"))
+        machine["host"]["self"].update(private="9MiB", proportional="10MiB")
+        result = self.python("-c", program, HMN_SIMULATION=self.machine(machine))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_the_error_table_matches_the_exception_classes(self):
         page = (ROOT / PAGES[0]).read_text(encoding="utf-8")

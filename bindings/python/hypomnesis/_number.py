@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum, IntEnum, IntFlag
+from typing import Any
 
 
 class Number(IntEnum):
@@ -23,6 +24,9 @@ class Number(IntEnum):
     def __str__(self) -> str:
         return self.name
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[type[int], tuple[int]]:
+        return type(self), (int(self),)  # some versions of Python pickle by name
+
     __format__ = Enum.__format__
 
 
@@ -40,6 +44,9 @@ class Flags(IntFlag):
                 names.append(str(member._name_))
                 rest &= ~int(member)
         return "|".join(names + [hex(rest)] * (rest != 0 or not names))
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[type[int], tuple[int]]:
+        return type(self), (int(self),)  # some versions of Python pickle by name
 
     __format__ = Enum.__format__
 

@@ -30,8 +30,11 @@ class Names(Case):
         vendor = Vendor(0xABCD)
         self.assertEqual((vendor.name, repr(vendor), vendor == 0xABCD), ("UNKNOWN_43981", "Vendor.UNKNOWN_43981", True))
         self.assertIsInstance(vendor, Vendor)
-        self.assertEqual(pickle.loads(pickle.dumps(vendor)), vendor)
-        self.assertEqual(str(Note(1 << 30 | Note.STALE)), "STALE|0x40000000")
+        flags = Note(1 << 30 | Note.STALE)
+        self.assertEqual(str(flags), "STALE|0x40000000")
+        for value in (vendor, Vendor.NVIDIA, flags, Note.STALE | Note.PARTIAL, Note(0)):
+            same = pickle.loads(pickle.dumps(value))
+            self.assertEqual((same, type(same)), (value, type(value)))
         self.assertEqual(str(hypomnesis.Error("x", status=999).status), "UNKNOWN_999")
         with self.assertRaises(ValueError):
             Vendor("NVIDIA")

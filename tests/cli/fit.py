@@ -7,7 +7,7 @@ import struct
 import subprocess
 import sys
 
-from command import GIB, MACHINES, MIB, SOURCE, Machines, card, main, parse_json, run, run_in_terminal
+from command import GIB, MACHINES, MIB, SOURCE, Machines, card, environment, main, parse_json, run, run_in_terminal
 
 LLAMA_3_8B = SOURCE / "examples" / "models" / "llama-3-8b.json"
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "fit.schema.json").read_text())
@@ -289,11 +289,13 @@ class Fit(Machines):
     def test_only_the_header_of_a_gguf_file_is_read(self):
         keys = {"general.architecture": "llama", "general.name": "Hole", "llama.block_count": 2,
                 "llama.embedding_length": 4096, "llama.attention.head_count": 32, "llama.context_length": 4096}
-        head, data = make_gguf(keys, [("token_embd.weight", 1 << 30), ("blk.0.w", 8 << 30), ("blk.1.w", 8 << 30)])
+        head, data = make_gguf(keys, [("token_embd.weight", 1 << 30)] +
+                               [(f"blk.{i // 8}.w{i % 8}", 1 << 30) for i in range(16)])
         path = self.folder / "hole.gguf"
         path.write_bytes(head)
         os.truncate(path, len(head) + data)
-        report = self.run_fit({"host": host("60GiB"), "devices": [gpu("20GiB")]}, path, "--context", "1", code=3)
+        report = self.run_fit({"host": host("60GiB"), "devices": [gpu("24GiB")]}, path, "--context", "1", code=3)
+        # A layer of 16 GiB, 2 GiB of the embedding, whose copy is the output, and 2 to copy a tensor that is in RAM.
         self.assertEqual(report["weights_bytes"], 34 * GIB)
         self.assertEqual(report["kv_cache_bytes"], 2 * 2 * 32 * 128 * 2 * 256)  # the minimum of llama.cpp
         self.assertEqual(report["devices"][0]["gpu_layers"], 1)
@@ -309,22 +311,25 @@ class Fit(Machines):
             self.assertEqual((report["verdict"], report["kv_cache_bytes"], report["total_bytes"]),
                              (verdict, None, 2 * GIB))
         output = self.run_on({"host": host("1GiB"), "devices": [gpu("20GiB")]}, "fit", path).out
-        self.assertRegex(output, r"(?m)^total +at least 2\.0 GiB$")
-        self.assertRegex(output, r"(?m)^KV cache +\?$")
+        self.assertRegex(output, r"(?m)^Needs at least 2\.0 GiB: .*; cache and working memory are not known$")
 
-    def test_the_table_lists_needs_memory_and_assumptions(self):
-        result = self.run_on({"host": host("40GiB"), "devices": [gpu("10GiB")]}, "fit", LLAMA_3_8B)
-        title, needs, placements, assumptions = result.out.split("\n\n")
+    def test_the_text_has_needs_memory_and_options_and_explains_on_request(self):
+        machine = {"host": host("40GiB"), "devices": [gpu("10GiB")]}
+        result = self.run_on(machine, "fit", LLAMA_3_8B)
+        needs, placements, options = result.out.split("\n\n")
+        title, total, parts = needs.splitlines()
         self.assertTrue(title.endswith("llama-3-8b.json: configuration, 8.03 billion parameters, 32 layers, bfloat16"))
-        self.assertEqual([re.split(r"\s{2,}", line) for line in needs.splitlines()],
-                         [["NEEDS"], ["weights", "15.0 GiB"],
-                          ["KV cache", "1.0 GiB", "1 sequence of 8192 tokens, f16"],
-                          ["working memory", "404 MiB"], ["total", "16.4 GiB"]])
+        self.assertEqual(total, "Needs 16.2 to 16.4 GiB for 8192 tokens")
+        self.assertEqual(parts, "Weights 15.0 GiB (counted), f16 cache 1.0 GiB (counted), working memory 257 to 404 MiB")
         self.assertEqual([re.split(r"\s{2,}", line) for line in placements.splitlines()],
                          [["MEMORY", "FREE", "USABLE", "VERDICT"],
                           ["GPU 0 [Card]", "10.0 GiB", "9.5 GiB", "fits with 20 of 32 layers on the GPU"],
                           ["RAM", "40.0 GiB", "40.0 GiB", "fits"]])
-        self.assertTrue(assumptions.startswith("Assumed:\n- "))
+        self.assertRegex(options, r"^OPTION +GPU 0 +RAM +LONGEST CONTEXT +vLLM\n")
+        self.assertNotIn("Assumed:", result.out)
+        explained = self.run_on(machine, "fit", LLAMA_3_8B, "--why")
+        self.assertIn("\nAssumed:\n- ", explained.out)
+        self.assertEqual(explained.code, result.code)
 
     def test_json_matches_the_schema(self):
         def compare(value, rule, path):
@@ -361,7 +366,7 @@ class Fit(Machines):
             path.write_bytes(head + bytes(data))
             report = self.run_fit(machine, path)
             self.assertEqual(report["precision"], precision)
-            total = re.search(r"(?m)^total +(.*?)[\d.]", self.run_on(machine, "fit", path).out).group(1)
+            total = re.search(r"(?m)^Needs (.*?)[\d.]", self.run_on(machine, "fit", path).out).group(1)
             self.assertEqual(total, {"counted": "", "at_least": "at least ", "about": "about "}[precision])
             return report["assumptions"]
 
@@ -389,6 +394,221 @@ class Fit(Machines):
         result = subprocess.run([sys.executable, "-B", SOURCE / "scripts" / "fit-table", "--check"],
                                 capture_output=True, text=True)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def write_gguf(self, name, layers=4, experts=0, attention=MIB, tied=False, **keys):
+        """Writes a GGUF file of llama with 1024 words of 256 numbers. A layer has `attention` numbers of 16 bits, and
+        three tensors of `experts` numbers; experts have 64 numbers in their state, two are used."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        numbers = {"block_count": layers, "embedding_length": 256, "feed_forward_length": 512, "context_length": 32768,
+                   "attention.head_count": 4, "attention.head_count_kv": 2}
+        if experts:
+            numbers |= {"expert_count": 8, "expert_used_count": 2, "expert_feed_forward_length": 64}
+        tensors = [("token_embd.weight", 1024 * 256)] + ([] if tied else [("output.weight", 1024 * 256)])
+        for i in range(layers):
+            tensors.append((f"blk.{i}.attn_q.weight", attention))
+            if experts:
+                tensors += [(f"blk.{i}.ffn_{part}_exps.weight", experts) for part in ("up", "gate", "down")]
+        head, data = make_gguf({"general.architecture": "llama", "general.name": name} |
+                               {f"llama.{key}": number for key, number in (numbers | keys).items()}, tensors)
+        path.write_bytes(head)
+        os.truncate(path, len(head) + data)
+        return path
+
+    def test_experts_can_stay_in_ram(self):
+        """A layer has 1 GiB of attention and 3 GiB of experts: 16 GiB, of which 10 are on the device at most."""
+        path = self.write_gguf("moe.gguf", experts=GIB // 2, attention=GIB // 2)
+        machine = {"host": host("40GiB"), "devices": [gpu("13GiB")]}
+        report = self.run_fit(machine, path, "--context", "8192", code=3)
+        by_text = {option["text"]: option for option in report["options"]}
+        option = by_text["experts of 2 layers in RAM"]
+        self.assertEqual(option["flags"], "-c 8192 -ngl 99 --n-cpu-moe 2")
+        self.assertEqual((option["gpu_layers"], option["expert_layers_in_ram"]), (4, 2))
+        cache = 4 * 2 * 2 * 64 * 2 * 8192  # keys and values of 2 heads of 64 numbers in 4 layers
+        embedding = 1024 * 256 * 2
+        # Beside the working memory: 4 of attention, 6 of experts; in working memory a tensor of 1 GiB is copied.
+        rest = option["gpu_bytes"] - 10 * GIB - embedding - cache
+        self.assertTrue(GIB < rest < 1.3 * GIB, rest)
+        self.assertTrue(6 * GIB + embedding < option["ram_bytes"] < 6.2 * GIB)
+        self.assertEqual([option["text"] for option in report["options"]], ["experts of 2 layers in RAM", "2 of 4 layers on the GPU"])
+        self.assertEqual(by_text["2 of 4 layers on the GPU"]["flags"], "-c 8192 -ngl 3")  # and the output
+        shares = [option["gpu_bytes"] / (option["gpu_bytes"] + option["ram_bytes"]) for option in report["options"]]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+
+    def test_the_slots_of_llama_server_share_one_context(self):
+        machine = {"host": host("60GiB"), "devices": []}
+        path = self.write_gguf("slots.gguf")
+        row = 4 * 2 * 2 * 64 * 2
+        for arguments, batch, is_shared, tokens in (((), 4, True, 8192), (("--batch", "1"), 1, False, 8192),
+                                                    (("--batch", "4"), 4, False, 4 * 8192)):
+            report = self.run_fit(machine, path, *arguments)
+            self.assertEqual((report["batch"], report["context_is_shared"]), (batch, is_shared))
+            self.assertEqual(report["kv_cache_bytes"], row * tokens)
+        # llama.cpp gives each sequence its window in a shared cache: 4 * 1024 + 512, else 1024 + 512 for each.
+        window = self.write_gguf("window.gguf", **{"attention.sliding_window": 1024})
+        path.write_bytes(window.read_bytes().replace(b"llama", b"gemma"))
+        keys = {"general.architecture": "gpt-oss"} | {
+            f"gpt-oss.{key}": value for key, value in (
+                ("block_count", 2), ("embedding_length", 256), ("feed_forward_length", 512), ("context_length", 32768),
+                ("attention.head_count", 4), ("attention.head_count_kv", 2), ("attention.sliding_window", 1024))}
+        head, data = make_gguf(keys, [("token_embd.weight", 1024 * 256), ("blk.0.w", 64), ("blk.1.w", 64)])
+        path.write_bytes(head + bytes(data))
+        layer = 2 * 2 * 64 * 2
+        self.assertEqual(self.run_fit(machine, path)["kv_cache_bytes"], layer * (8192 + 4 * 1024 + 512))
+        self.assertEqual(self.run_fit(machine, path, "--batch", "4")["kv_cache_bytes"], layer * 4 * (8192 + 1024 + 512))
+
+    def test_input_embeddings_stay_in_ram(self):
+        machine = {"host": host("60GiB"), "devices": [gpu("20GiB")]}
+        embedding = 1024 * 256 * 2
+        for tied, on_device in ((False, 0), (True, embedding)):  # a copy of a tied one is the output
+            report = self.run_fit(machine, self.write_gguf(f"tied-{tied}.gguf", tied=tied))
+            option, = report["options"]
+            self.assertEqual(option["flags"], "-c 8192 -ngl 99")
+            self.assertEqual(option["gpu_bytes"], report["total_bytes"] - embedding + on_device)
+            self.assertGreater(option["ram_bytes"], embedding)
+
+    def test_without_flash_attention_scores_are_stored(self):
+        machine = {"host": host("60GiB"), "devices": [gpu("20GiB")]}
+        path = self.write_gguf("scores.gguf")
+        with_it = self.run_fit(machine, path)
+        without = self.run_fit(machine, path, "--no-flash-attention")
+        self.assertGreater(without["working_bytes"] - with_it["working_bytes"], 4 * 512 * 8192 * 4 // 2)
+        self.assertTrue(without["options"][0]["flags"].endswith(" -fa off"))
+        for arguments in (("--kv-type", "q8_0", "--no-flash-attention"), ("--kv-type", "f8")):
+            result = self.run_on(machine, "fit", path, *arguments)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn(f'hmn: --kv-type "{arguments[1]}"', result.err)
+
+    def test_the_longest_context_fits_and_a_longer_one_does_not(self):
+        path = self.write_gguf("long.gguf", layers=32, attention=64 * MIB)
+        for free in ("3GiB", "5GiB", "6GiB"):
+            machine = {"host": host("60GiB"), "devices": [gpu(free)]}
+            report = self.run_on(machine, "fit", path, "--context", "16K", "--json")
+            for option in parse_json(report.out)["options"]:
+                longest = option["longest_context"]
+                self.assertGreaterEqual(longest, option["context"])
+                arguments = ("--kv-type", option["kv_type"], "--context")
+
+                def count_layers(context):
+                    return parse_json(self.run_on(machine, "fit", path, *arguments, context, "--json").out)[
+                        "devices"][0]["gpu_layers"]
+                self.assertGreaterEqual(count_layers(longest), option["gpu_layers"])
+                if longest < 32768:
+                    self.assertLess(count_layers(longest + 256), option["gpu_layers"])
+
+    def test_several_devices_are_filled_in_the_order_of_llama_cpp(self):
+        path = self.write_gguf("split.gguf", layers=16, attention=128 * MIB)
+        machine = {"host": host("60GiB"), "devices": [gpu("3GiB", name="A"), gpu("3GiB", name="B")]}
+        report = self.run_fit(machine, path, "--device", "all")
+        parts = [part["gpu_layers"] for part in report["together"]["parts"]]
+        option, = report["options"]
+        self.assertEqual(sum(parts), 16)
+        self.assertEqual(option["flags"], f"-c 8192 -ngl 99 -ts {parts[0]},{parts[1] + 1}")  # and the output
+        self.assertEqual(report["option_devices"], [0, 1])
+
+    def test_flags_of_vllm_for_a_configuration(self):
+        report = self.fit_llama("20GiB", "60GiB", 0)
+        self.assertEqual((report["runtime"], report["options"][0]["flags"]), ("vLLM", "--max-model-len 8192"))
+        report = self.fit_llama("10GiB", "40GiB", 3)
+        # 16745 MiB are needed, 9728 are usable: 7 GiB of weights are in RAM.
+        self.assertEqual([option["flags"] for option in report["options"]],
+                         ["--max-model-len 8192 --cpu-offload-gb 7"])
+        self.assertEqual(report["options"][0]["ram_bytes"], 7 * GIB)
+        nearly_full = self.fit_llama("17GiB", "60GiB", 0, total="17GiB")["options"][0]["flags"]
+        self.assertRegex(nearly_full, r"^--max-model-len 8192 --gpu-memory-utilization (0\.9\d|1\.00)$")
+
+    def test_a_shorter_context_and_a_smaller_cache_are_options(self):
+        path = self.write_gguf("dense.gguf", layers=32, attention=64 * MIB)  # 4 GiB; 512 MiB of cache for 32768 tokens
+        machine = {"host": host("60GiB"), "devices": [gpu("5GiB")]}
+        report = self.run_fit(machine, path, "--context", "32K", code=3)
+        self.assertEqual(report["options"][-1]["text"], "30 of 32 layers on the GPU")  # 144 MiB each; a tensor of 128 is copied
+        flags = {option["text"]: option["flags"] for option in report["options"]}
+        self.assertEqual(flags["all on the GPU, q8_0 cache"], "-c 32768 -ngl 99 -ctk q8_0 -ctv q8_0")
+        shorter = next(option for option in report["options"] if option["text"].endswith("shorter context"))
+        self.assertLess(shorter["context"], 32768)
+        self.assertEqual(self.run_fit(machine, path, "--context", shorter["context"])["verdict"], "fits")
+        in_ram = self.run_fit({"host": host("4500MiB"), "devices": []}, path, "--context", "32K", code=4)
+        self.assertEqual([option["text"] for option in in_ram["options"]],
+                         ["all in RAM, q8_0 cache", "all in RAM, shorter context"])
+        self.assertEqual(in_ram["options"][0]["flags"], "-c 32768 --device none -ctk q8_0 -ctv q8_0")
+
+    def test_a_model_without_any_way_to_run_says_so(self):
+        path = self.write_gguf("huge.gguf", layers=8, attention=GIB)  # 16 GiB
+        machine = {"host": host("8GiB"), "devices": [gpu("5GiB")]}
+        result = self.run_on(machine, "fit", path)
+        self.assertEqual(result.code, 4)
+        self.assertIn("\nNo way to run it in this memory was found", result.out)
+        report = self.run_fit({"host": host("8GiB"), "devices": [gpu("2GiB")]}, path, code=4)
+        self.assertEqual((report["options"], report["fitting_bits_per_weight"]), ([], None))  # 1.4 bits
+
+    def test_of_the_files_of_a_folder_the_best_is_chosen(self):
+        machine = {"host": host("60GiB"), "devices": [gpu("6GiB")]}
+        for name, size in (("m-Q8_0.gguf", 256), ("m-Q4_K_M.gguf", 128), ("m-Q2_K.gguf", 64)):
+            self.write_gguf(f"repo/{name}", layers=16, attention=size * MIB)
+        self.write_gguf("repo/mmproj-m.gguf")
+        report = self.run_fit(machine, self.folder / "repo")
+        self.assertEqual([(file["file"], file["verdict"]) for file in report["files"]],
+                         [("m-Q4_K_M.gguf", "fits"), ("m-Q2_K.gguf", "fits"), ("m-Q8_0.gguf", "partly")])
+        self.assertTrue(report["model"]["path"].endswith("repo/m-Q4_K_M.gguf"))
+        self.assertEqual(report["bits_per_weight"], 16)
+        text = self.run_on(machine, "fit", self.folder / "repo").out
+        self.assertRegex(text, r"(?m)^m-Q4_K_M\.gguf +16\.0 +4\.0 GiB  fits, used below$")
+        # A broken file is named, and the others are compared.
+        (self.folder / "repo" / "z.gguf").write_bytes(b"GGUF")
+        result = self.run_on(machine, "fit", self.folder / "repo", "--json")
+        self.assertEqual((result.code, len(parse_json(result.out)["files"])), (0, 3))
+        self.assertIn("z.gguf", result.err)
+
+    def test_about_how_many_bits_per_weight_would_fit(self):
+        path = self.write_gguf("bits.gguf", layers=16, attention=256 * MIB)  # 8 GiB
+        machine = {"host": host("60GiB"), "devices": [gpu("5GiB")]}
+        report = self.run_fit(machine, path, code=3)
+        # 4.5 GiB are usable, 64 MiB of them are cache: 16 bits * 4.44 / 8 without the working memory.
+        self.assertTrue(8.7 < report["fitting_bits_per_weight"] < 8.9, report["fitting_bits_per_weight"])
+        self.assertIn("bits per weight would fit on GPU 0 (16.0 now)", self.run_on(machine, "fit", path).out)
+        self.assertIsNone(self.run_fit({"host": host("60GiB"), "devices": [gpu("20GiB")]}, path)["fitting_bits_per_weight"])
+
+    def test_models_of_other_programs_are_found_by_name(self):
+        machine = {"host": host("60GiB"), "devices": []}
+        home = self.folder / "home"
+        digest = "0" * 63 + "a"
+        self.write_gguf(f"home/.ollama/models/blobs/sha256-{digest}")
+        manifest = home / ".ollama/models/manifests/registry.ollama.ai/library/llama3/8b"
+        manifest.parent.mkdir(parents=True)
+        manifest.write_text(json.dumps({"layers": [
+            {"mediaType": "application/vnd.ollama.image.license", "digest": "sha256:" + "b" * 64},
+            {"mediaType": "application/vnd.ollama.image.model", "digest": "sha256:" + digest}]}))
+        hub = home / ".cache/huggingface/hub/models--org--big"
+        (hub / "refs").mkdir(parents=True)
+        (hub / "refs/main").write_text("c0ffee")
+        for name in ("Q4_K_M", "Q8_0"):
+            self.write_gguf(f"home/.cache/huggingface/hub/models--org--big/snapshots/c0ffee/big-{name}.gguf")
+        config = home / ".cache/huggingface/hub/models--org--plain"
+        (config / "refs").mkdir(parents=True)
+        (config / "refs/main").write_text("beef\n")
+        (config / "snapshots/beef").mkdir(parents=True)
+        (config / "snapshots/beef/config.json").write_text(json.dumps(SMALL))
+        self.write_gguf("home/.lmstudio/models/studio/one/one.gguf")
+        self.write_gguf("home/.cache/llama.cpp/ggml_tiny_tiny-q8_0.gguf")
+        for name, end in (("llama3:8b", f"blobs/sha256-{digest}"), ("org/big:q8_0", "big-Q8_0.gguf"),
+                          ("org/big", "big-Q4_K_M.gguf"), ("org/plain", "snapshots/beef/config.json"),
+                          ("studio/one", "one/one.gguf"), ("ggml/tiny", "ggml_tiny_tiny-q8_0.gguf")):
+            result = self.run_on(machine, "fit", name, "--json", env=environment(HOME=str(home)))
+            self.assertEqual(result.code, 0, (name, result))
+            self.assertTrue(parse_json(result.out)["model"]["path"].endswith(end), result.out)
+        for name, message in (("llama3:70b", "a .gguf file of it, or the config.json of the original"),
+                              ("org/none", "https://huggingface.co/org/none/raw/main/config.json")):
+            result = self.run_on(machine, "fit", name, env=environment(HOME=str(home)))
+            self.assertEqual((result.code, result.out), (1, ""))
+            self.assertIn("one file is enough: ", result.err)
+            self.assertIn(message, result.err)
+
+    def test_the_answer_fits_a_terminal_of_24_lines(self):
+        path = self.write_gguf("lines.gguf", layers=16, experts=64 * MIB, attention=64 * MIB)
+        for machine in sorted(MACHINES.glob("*.json")):
+            for arguments in ((), ("--device", "all"), ("--context", "32K", "--batch", "16")):
+                result = self.run_on(machine, "fit", path, *arguments)
+                self.assertLessEqual(result.out.count("\n"), 24, result.out)
 
     def test_names_in_a_model_file_cannot_control_the_terminal(self):
         evil = "\x1b]0;title\x07\u202eevil"

@@ -157,7 +157,9 @@ class Recipes(Machines):
             (self.folder / name).symlink_to(model)
         keys = {f"llama.{name}": 8 for name in ("block_count", "embedding_length", "attention.head_count")}
         head, data = make_gguf({"general.architecture": "llama"} | keys, [("token_embd.weight", 64)])
-        (self.folder / "model.gguf").write_bytes(head + bytes(data))
+        for name in ("model.gguf", "llama3:8b", "Qwen3-30B-A3B-GGUF/Q4_K_M.gguf", "Qwen3-30B-A3B-GGUF/Q8_0.gguf"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).write_bytes(head + bytes(data))
         cards = [card(uuid=f"GPU-8f6d2b1{letter}-...", pci_bus_id=f"0000:0{number}:00.0", vendor="nvidia",
                       pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}],
                       processes=[{"pid": 4242, "used": "1GiB", "name": "python3"}])

@@ -8,9 +8,11 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/values.hpp"
 #include "cli/fit/answer.hpp"
+#include "cli/fit/model_files.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/session.hpp"
 #include "cli/measure/snapshot_records.hpp"
+#include "cli/system/file.hpp"
 #include "cli/system/waiting.hpp"
 #include "cli/text/arguments.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -177,49 +179,146 @@ void print_notices(const Session& session, const hypomnesis::snapshot& snapshot,
   if (is_explained) write_notice("GPU: " + explain_no_gpu(session, snapshot));
 }
 
-Expected<ExitCode> run_fit(const Session& session, const Options& options, const Style& style) {
-  auto model = read_model(options.fit.model);
+// What is measured once, for all files of a folder.
+struct Measurement {
+  const Session& session;
+  const hypomnesis::snapshot& snapshot;
+  std::vector<DeviceIndex> indexes;  // of the requested devices; empty: all
+};
+
+// Selects the devices that the choices are for: those together, else the one where the model fits
+// best, the largest of several.
+void select_target(Answer& answer) {
+  if (answer.combined) {
+    answer.target = answer.combined->devices;
+    return;
+  }
+  for (std::size_t i = 0; i < answer.devices.size(); ++i) {
+    const auto& device = answer.devices[i];
+    if (!device.usable) continue;
+    if (!answer.target.empty()) {
+      const auto& best = answer.devices[answer.target.front()];
+      const auto verdict = device.placement.verdict;
+      if (verdict > best.placement.verdict ||
+          (verdict == best.placement.verdict && *device.usable <= *best.usable))
+        continue;
+    }
+    answer.target = {i};
+  }
+}
+
+void add_choices(Answer& answer, const FitOptions& options) {
+  select_target(answer);
+  Target target;
+  target.ram = answer.ram_usable;
+  auto ram = answer.host_only_ram;
+  if (answer.target.size() > 1 && ram)
+    for (const auto i : answer.target)
+      if (answer.devices[i].shares_ram) *ram -= std::min(*ram, reserve_bytes);
+  for (const auto i : answer.target) {
+    const auto& device = answer.devices[i];
+    target.devices.push_back(
+        {device.usable, ram, device.shares_ram, compute_carveout(device, answer.host_only_ram)});
+    target.device_totals.push_back(device.gpu.memory ? device.gpu.memory->total_bytes.value_or(0)
+                                                     : 0);
+  }
+  answer.choices = list_choices(answer.model, answer.demand, options, target);
+  if (choose_verdict(answer) != Verdict::fits)
+    answer.fitting_bits = find_fitting_bits(answer.model, answer.demand, target);
+}
+
+Expected<Answer> make_answer(const std::string& path, const Measurement& measurement,
+                             const FitOptions& options) {
+  auto model = read_model(path);
   if (!model) return model.error();
-  auto demand = estimate_demand(*model, options.fit);
+  auto demand = estimate_demand(*model, options);
   if (!demand) return demand.error();
+  const auto& snapshot = measurement.snapshot;
+  const auto host = snapshot.system();
+  Answer answer;
+  answer.path = path;
+  answer.model = *std::move(model);
+  answer.demand = *std::move(demand);
+  if (host) answer.ram_usable = host->usable_bytes;
+  answer.ram_placement = place_in_ram(answer.demand, answer.ram_usable);
+  const auto gpus = list_gpus(measurement.session, snapshot);
+  if (host) answer.host_only_ram = compute_host_only_ram(gpus, *host);
+  const auto pools = snapshot.pools();
+  for (const auto& gpu : select_gpus(gpus, measurement.indexes))
+    answer.devices.push_back(
+        make_device_answer(gpu, snapshot, pools, answer.demand, answer.host_only_ram));
+  if (measurement.indexes.size() > 1 || is_over_all(options))
+    plan_combined(answer, is_over_all(options));
+  note_capacities(answer);
+  add_choices(answer, options);
+  return answer;
+}
+
+// Returns whether the first of two files of a model is the better one: of those that fit the
+// largest, of the others the smallest.
+bool is_better(const Answer& answer, const Answer& other) {
+  const auto verdict = choose_verdict(answer);
+  if (verdict != choose_verdict(other)) return verdict < choose_verdict(other);
+  return verdict == Verdict::fits ? answer.demand.weights > other.demand.weights
+                                  : answer.demand.weights < other.demand.weights;
+}
+
+// Returns the answer for the best of the files, with a row for each, the best first. A file that
+// cannot be read is left out, with a notice, unless it is the only one.
+Expected<Answer> choose_answer(const std::vector<std::string>& paths,
+                               const Measurement& measurement, const FitOptions& options) {
+  if (paths.size() == 1) return make_answer(paths.front(), measurement, options);
+  std::vector<Answer> answers;
+  std::optional<Failure> failure;
+  for (const auto& path : paths) {
+    auto answer = make_answer(path, measurement, options);
+    if (answer) {
+      answers.push_back(*std::move(answer));
+    } else {
+      failure = answer.error();
+      write_notice(failure->message);
+    }
+  }
+  if (answers.empty()) return *failure;
+  std::stable_sort(answers.begin(), answers.end(), is_better);
+  auto best = std::move(answers.front());
+  const auto name = [](const std::string& path) {
+    return path.substr(path.find_last_of(path_separators) + 1);
+  };
+  best.files.push_back({name(best.path), best.demand.weights, count_bits_per_weight(best.model),
+                        choose_verdict(best)});
+  for (std::size_t i = 1; i < answers.size(); ++i)
+    best.files.push_back({name(answers[i].path), answers[i].demand.weights,
+                          count_bits_per_weight(answers[i].model), choose_verdict(answers[i])});
+  return best;
+}
+
+Expected<ExitCode> run_fit(const Session& session, const Options& options, const Style& style) {
+  const auto paths = find_model_files(options.fit.model);
+  if (!paths) return paths.error();
   const auto indexes = find_requested_devices(session, options.fit);
   if (!indexes) return indexes.error();
   const auto snapshot = session.collect(make_snapshot_options(*indexes));
-
-  const auto host = snapshot.system();
-  Answer answer{*std::move(model),
-                *std::move(demand),
-                {},
-                {},
-                host ? host->usable_bytes : std::nullopt,
-                {},
-                {}};
-  answer.ram_placement = place_in_ram(answer.demand, answer.ram_usable);
-  const auto gpus = list_gpus(session, snapshot);
-  if (host) answer.host_only_ram = compute_host_only_ram(gpus, *host);
-  const auto pools = snapshot.pools();
-  for (const auto& gpu : select_gpus(gpus, *indexes))
-    answer.devices.push_back(
-        make_device_answer(gpu, snapshot, pools, answer.demand, answer.host_only_ram));
-  if (indexes->size() > 1 || is_over_all(options.fit))
-    plan_combined(answer, is_over_all(options.fit));
-  note_capacities(answer);
-  print_notices(session, snapshot, answer.demand);
-  const auto status = write_output(options.json ? format_answer_json(answer, options.fit)
-                                                : format_answer_text(answer, options.fit, style));
-  return status == ExitCode::done ? choose_exit_code(choose_verdict(answer)) : status;
+  const auto answer = choose_answer(*paths, {session, snapshot, *indexes}, options.fit);
+  if (!answer) return answer.error();
+  print_notices(session, snapshot, answer->demand);
+  const auto status = write_output(options.json ? format_answer_json(*answer, options.fit)
+                                                : format_answer_text(*answer, options.fit, style));
+  return status == ExitCode::done ? choose_exit_code(choose_verdict(*answer)) : status;
 }
 
 constexpr Option fit_options[] = {
-    {"MODEL", 0, "", "GGUF, safetensors, index, config.json or folder", Completion::file, "",
+    {"MODEL", 0, "", "GGUF, safetensors, config.json, folder or name", Completion::file, "",
      Occurrence::required},
     {"--context", 0, "N", "Tokens of each sequence [the model's, at most 8K]", Completion::words,
      "4K 8K 32K 128K"},
-    {"--batch", 0, "N", "Sequences at once [1]"},
+    {"--batch", 0, "N", "Sequences [1; for GGUF 4 that share a context]"},
     {"--ubatch", 0, "N", "Tokens processed at once [512; without GGUF 2048]"},
     {"--kv-type", 0, "TYPE", "Type of the cached keys and values [f16]", Completion::words,
      "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl"},
+    {"--no-flash-attention", 0, "", "Count stored attention scores, as with -fa off"},
     device_option("Only these, as in 0,1; all: together", Occurrence::many, "all"),
+    {"--why", 0, "", "Also list assumptions, all devices and files"},
     json_option("Print a JSON object"),
 };
 
@@ -227,6 +326,7 @@ constexpr std::string_view fit_examples =
     "Examples:\n"
     "  hmn fit model.gguf --context 32K\n"
     "  hmn fit Llama-3-8B/ --batch 4 --kv-type q8_0 --device 0\n"
+    "  hmn fit llama3:8b                    a model of Ollama's on this machine\n"
     "  hmn fit Llama-3-70B/ --device all    over all GPUs together\n"
     "  hmn fit config.json --json | jq .total_bytes\n"
     "\n"
@@ -261,6 +361,8 @@ std::optional<Failure> read_fit(const Arguments& arguments, Options& options) {
       std::find(fit.devices.begin(), fit.devices.end(), "all") != fit.devices.end())
     return make_usage_error("--device all: expected alone, or each device by name");
   if (auto failure = read_tokens(arguments, "--context", max_tokens, fit.context)) return failure;
+  fit.flash_attention = !arguments.has("--no-flash-attention");
+  fit.explains = arguments.has("--why");
   if (auto failure = read_tokens(arguments, "--batch", max_sequences, fit.batch)) return failure;
   if (auto failure = read_tokens(arguments, "--ubatch", max_tokens, fit.ubatch)) return failure;
   const auto type = arguments.text("--kv-type");

@@ -82,12 +82,14 @@ metrics||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unifie
 metrics||--color|words|auto always never|Use colours: auto, always, never [auto]
 metrics||--trace|flag||Print each driver call on standard error
 metrics|-h|--help|flag||Print this help
-fit||MODEL|file||GGUF, safetensors, index, config.json or folder
+fit||MODEL|file||GGUF, safetensors, config.json, folder or name
 fit||--context|words|4K 8K 32K 128K|Tokens of each sequence [the model'\''s, at most 8K]
-fit||--batch|any||Sequences at once [1]
+fit||--batch|any||Sequences [1; for GGUF 4 that share a context]
 fit||--ubatch|any||Tokens processed at once [512; without GGUF 2048]
 fit||--kv-type|words|f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl|Type of the cached keys and values [f16]
+fit||--no-flash-attention|flag||Count stored attention scores, as with -fa off
 fit|-d|--device|device|all|Only these, as in 0,1; all: together
+fit||--why|flag||Also list assumptions, all devices and files
 fit|-j|--json|flag||Print a JSON object
 fit||--timeout|words|1s 10s 60s 5m|Maximum wait for drivers: 30 (seconds), 500ms, 5m
 fit||--machine|machine|apu failing laptop-asleep mig-a100 server-8gpu unified-gb10 workstation|Read a simulated or recorded machine: file or name

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/expected.hpp"
+#include "cli/fit/choices.hpp"
 #include "cli/fit/demand.hpp"
 #include "cli/fit/placement.hpp"
 #include "cli/measure/gpu.hpp"
@@ -30,6 +31,14 @@ struct CombinedAnswer {
   CombinedPlacement placement;
 };
 
+// File of a folder, as the answer would be for it.
+struct FileAnswer {
+  std::string name;
+  std::uint64_t weights = 0;
+  std::optional<double> bits;  // per weight
+  Verdict verdict = Verdict::unknown;
+};
+
 struct Answer {
   Model model;
   Demand demand;
@@ -38,10 +47,12 @@ struct Answer {
   std::optional<std::uint64_t> ram_usable;
   std::optional<std::uint64_t> host_only_ram;  // the part that is no device's memory
   Placement ram_placement;                     // the whole model, without a device
+  std::vector<std::size_t> target;  // indices of the devices that the choices are for; empty: RAM
+  std::vector<Choice> choices;
+  std::optional<double> fitting_bits;  // of a file that would fit on the target
+  std::string path;                    // of the model's file or folder
+  std::vector<FileAnswer> files;       // of a folder that has several; empty: one
 };
-
-// Reserve on each device for the runtime itself.
-constexpr std::uint64_t reserve_bytes = 512u << 20;
 
 // Returns the verdict of the combined devices, else of the best single one; without devices that of
 // RAM.

@@ -72,6 +72,7 @@ struct Architecture {
   std::uint64_t head_count = 0;
   std::uint64_t projected_size = 0;     // of latent attention, in addition to its heads
   std::uint64_t feed_forward_size = 0;  // used by one token in a layer, and its router
+  std::uint64_t experts_used = 0;       // by one token; llama.cpp stores the output of each
   std::uint64_t vocabulary_size = 0;
   std::optional<std::uint64_t> context_length;  // of the model's training
   std::vector<Layer> layers;

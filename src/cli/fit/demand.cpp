@@ -41,11 +41,12 @@ struct CachedTokens {
 };
 
 // Follows GGML_PAD(…, 256) in src/llama-context.cpp, src/llama-kv-cache-iswa.cpp and
-// src/llama-kv-cache-dsv4.cpp of llama.cpp.
-CachedTokens count_llama_cpp_tokens(const Layer& layer, std::uint64_t context,
-                                    std::uint64_t ubatch) {
-  const auto all = round_up(context, 256);
-  const auto window_tokens = round_up(std::min(all, saturating_sum(layer.window, ubatch)), 256);
+// src/llama-kv-cache-dsv4.cpp of llama.cpp. A cache that sequences share has a window for each.
+CachedTokens count_llama_cpp_tokens(const Layer& layer, const Demand& demand) {
+  const auto all = round_up(demand.context, 256);
+  const auto windows =
+      saturating_product(layer.window, demand.context_is_shared ? demand.sequences : 1);
+  const auto window_tokens = round_up(std::min(all, saturating_sum(windows, demand.ubatch)), 256);
   return {layer.window != 0 ? window_tokens : all,
           layer.tokens_per_extra == 1
               ? all
@@ -54,7 +55,9 @@ CachedTokens count_llama_cpp_tokens(const Layer& layer, std::uint64_t context,
 
 // Follows max_memory_usage_bytes in vllm/v1/kv_cache_interface.py, in blocks of 16 tokens: a window
 // may begin inside a block.
-CachedTokens count_vllm_tokens(const Layer& layer, std::uint64_t context, std::uint64_t ubatch) {
+CachedTokens count_vllm_tokens(const Layer& layer, const Demand& demand) {
+  const auto context = demand.context;
+  const auto ubatch = demand.ubatch;
   const auto all = round_up(context, 16);
   const auto window_tokens =
       layer.is_chunked
@@ -64,10 +67,9 @@ CachedTokens count_vllm_tokens(const Layer& layer, std::uint64_t context, std::u
   return {layer.window != 0 ? window_tokens : all, divide_rounding_up(all, layer.tokens_per_extra)};
 }
 
-CachedTokens count_cached_tokens(const Architecture& architecture, const Layer& layer,
-                                 std::uint64_t context, std::uint64_t ubatch) {
-  return architecture.runtime == Runtime::llama_cpp ? count_llama_cpp_tokens(layer, context, ubatch)
-                                                    : count_vllm_tokens(layer, context, ubatch);
+CachedTokens count_cached_tokens(Runtime runtime, const Layer& layer, const Demand& demand) {
+  return runtime == Runtime::llama_cpp ? count_llama_cpp_tokens(layer, demand)
+                                       : count_vllm_tokens(layer, demand);
 }
 
 hypomnesis::cache make_cache(const packing& kv_packing) {
@@ -111,7 +113,8 @@ std::uint64_t estimate_state_bytes(const Layer& layer, std::uint64_t batch) {
 }
 
 Expected<std::uint64_t> estimate_layer_bytes(const Layer& layer, const packing& kv_packing,
-                                             const CachedTokens& tokens, std::uint64_t batch) {
+                                             const CachedTokens& tokens, const Demand& demand) {
+  const auto batch = demand.context_is_shared ? 1 : demand.sequences;
   try {
     std::uint64_t bytes = 0;
     if (layer.cache == CacheKind::latent)
@@ -121,7 +124,8 @@ Expected<std::uint64_t> estimate_layer_bytes(const Layer& layer, const packing& 
     if (layer.cache != CacheKind::none && layer.extra_size != 0)
       bytes = saturating_sum(
           bytes, estimate_latent_bytes(layer.extra_size, kv_packing, tokens.extra, batch));
-    if (layer.state_size != 0) bytes = saturating_sum(bytes, estimate_state_bytes(layer, batch));
+    if (layer.state_size != 0)
+      bytes = saturating_sum(bytes, estimate_state_bytes(layer, demand.sequences));
     return bytes;
   } catch (const hypomnesis::error& error) {
     return estimate_error("KV cache", error.status());
@@ -131,6 +135,9 @@ Expected<std::uint64_t> estimate_layer_bytes(const Layer& layer, const packing& 
 std::uint64_t estimate_f32_bytes(std::uint64_t rows, std::uint64_t columns) {
   return hypomnesis::estimate_tensor({rows, columns}, dtype_id::f32);
 }
+
+// Least of what runtimes need, in tenths of what is counted.
+constexpr std::uint64_t least_working_tenths = 7;
 
 // Returns the size for one layer; layers reuse the same buffers.
 std::uint64_t estimate_attention_bytes(const Architecture& architecture, std::uint64_t tokens) {
@@ -149,23 +156,53 @@ std::uint64_t estimate_attention_bytes(const Architecture& architecture, std::ui
   return largest;
 }
 
-// Larger of a layer's buffers (with llama.cpp's mask) and the logits: of all tokens in llama.cpp,
-// of the last one of each sequence in vLLM.
-Expected<std::uint64_t> estimate_working_bytes(const Architecture& architecture,
-                                               std::uint64_t tokens, std::uint64_t context,
-                                               std::uint64_t batch) {
+// Tokens of llama.cpp's masks: one for all of the context, and one for windows.
+std::uint64_t count_masked_tokens(const Architecture& architecture, const Demand& demand) {
+  std::uint64_t windows = 0;
+  for (const auto& layer : architecture.layers)
+    if (layer.cache != CacheKind::none && layer.window != 0)
+      windows = std::max(windows, count_llama_cpp_tokens(layer, demand).cache);
+  return saturating_sum(demand.context, windows);
+}
+
+// Sets the working memory: the larger of a layer's buffers (with llama.cpp's mask, and the scores
+// without flash attention) and the logits: of all tokens in llama.cpp, of the last one of each
+// sequence in vLLM. A device that has a part of the model copies what is in RAM, one tensor at a
+// time.
+std::optional<Failure> estimate_working_bytes(const Model& model, std::uint64_t tokens,
+                                              bool flash_attention, Demand& demand) {
+  const auto& architecture = *model.architecture;
   try {
     const auto stream = estimate_f32_bytes(tokens, architecture.hidden_size);
     const bool is_llama = architecture.runtime == Runtime::llama_cpp;
-    const auto mask = is_llama ? saturating_product(tokens, context, 2) : 0;  // in 16 bits
+    const auto mask = is_llama
+                          ? saturating_product(tokens, count_masked_tokens(architecture, demand),
+                                               flash_attention ? 2 : 4)
+                          : 0;
+    const auto scores = flash_attention
+                            ? 0
+                            : saturating_product(architecture.head_count,
+                                                 estimate_f32_bytes(tokens, demand.context));
+    const auto attention = saturating_sum(estimate_attention_bytes(architecture, tokens), scores,
+                                          estimate_f32_bytes(tokens, architecture.projected_size));
+    const auto experts = is_llama ? saturating_product(2, architecture.experts_used, stream) : 0;
     const auto layer_buffers = saturating_sum(
-        saturating_product(2, stream), estimate_attention_bytes(architecture, tokens), mask,
-        estimate_f32_bytes(tokens, architecture.projected_size),
+        saturating_product(2, stream), mask, attention, experts,
         saturating_product(2, estimate_f32_bytes(tokens, architecture.feed_forward_size)));
-    const auto rows = is_llama ? tokens : std::min(tokens, batch);
+    const auto rows = is_llama ? tokens : std::min(tokens, demand.sequences);
     const auto logits =
         saturating_sum(stream, estimate_f32_bytes(rows, architecture.vocabulary_size));
-    return hypomnesis::estimate_overhead(std::max(layer_buffers, logits));
+    const auto working = std::max(layer_buffers, logits);
+    demand.least_working = working / 10 * least_working_tenths;
+    demand.working = hypomnesis::estimate_overhead(working);
+    demand.split_working = *demand.working;
+    if (!is_llama) return std::nullopt;
+    demand.split_working = std::max(
+        saturating_sum(hypomnesis::estimate_overhead(layer_buffers), model.weights.largest),
+        *demand.working);
+    demand.ram_working =
+        hypomnesis::estimate_overhead(saturating_sum(saturating_product(2, stream), mask));
+    return std::nullopt;
   } catch (const hypomnesis::error&) {
     return estimate_error("working memory", hypomnesis::status_code::overflow);
   }
@@ -196,6 +233,15 @@ void append_assumptions(Demand& demand, const Notes& notes) {
   demand.assumptions.insert(demand.assumptions.end(), notes.lines.begin(), notes.lines.end());
 }
 
+std::string format_sequences(const Demand& demand, const FitOptions& options) {
+  if (demand.context_is_shared)
+    return fmt::format("{} slots that share {} tokens, as llama-server's; --batch 1 is one alone",
+                       demand.sequences, demand.context);
+  return fmt::format("{} {} of {} tokens, the cache full, kept as {}", demand.sequences,
+                     demand.sequences == 1 ? "sequence" : "sequences", demand.context,
+                     options.kv_type);
+}
+
 void note_assumptions(Demand& demand, const Model& model, const FitOptions& options,
                       std::uint64_t tokens) {
   const auto& architecture = *model.architecture;
@@ -206,16 +252,34 @@ void note_assumptions(Demand& demand, const Model& model, const FitOptions& opti
     demand.assumptions.push_back(fmt::format("weights are counted from the architecture{}{}",
                                              model.weight_type.empty() ? "" : ", as ",
                                              model.weight_type));
-  demand.assumptions.push_back(
-      fmt::format("{} {} of {} tokens, the cache full, kept as {}", options.batch,
-                  options.batch == 1 ? "sequence" : "sequences", demand.context, options.kv_type));
-  demand.assumptions.push_back(
-      fmt::format("as {} allocates it; {} tokens at once in 32 bits, fused attention, a tenth more "
-                  "for alignment",
-                  architecture.runtime == Runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens));
+  demand.assumptions.push_back(format_sequences(demand, options));
+  demand.assumptions.push_back(fmt::format(
+      "as {} allocates it; {} tokens at once in 32 bits, {}, a tenth more for alignment",
+      architecture.runtime == Runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens,
+      options.flash_attention ? "fused attention" : "attention scores stored"));
+  if (demand.ram_weights != 0)
+    demand.assumptions.push_back(fmt::format(
+        "{} of input embeddings stay in RAM{}", hypomnesis::format_bytes(demand.ram_weights),
+        model.weights.output_copy != 0 ? ", and a copy on the GPU is the output" : ""));
   note_windows(demand, architecture);
   append_assumptions(demand, architecture.notes);
   append_assumptions(demand, model.notes);
+}
+
+// Refuses what llama.cpp refuses, in src/llama-context.cpp.
+std::optional<Failure> check_llama_cpp_options(const Architecture& architecture,
+                                               const FitOptions& options) {
+  if (!is_cache_type_possible(architecture, options.kv_type))
+    return make_usage_error(
+        fmt::format("--kv-type \"{0}\": llama.cpp cannot store the keys and "
+                    "values of this model in {0}: expected f16",
+                    options.kv_type));
+  if (!options.flash_attention && find_kv_packing(options.kv_type)->group_size != 0)
+    return make_usage_error(
+        fmt::format("--kv-type \"{}\" --no-flash-attention: llama.cpp stores values in this type "
+                    "with flash attention only",
+                    options.kv_type));
+  return std::nullopt;
 }
 
 }  // namespace
@@ -232,8 +296,30 @@ std::string list_kv_types() {
   return names;
 }
 
+bool is_cache_type_possible(const Architecture& architecture, std::string_view name) {
+  const auto group = find_kv_packing(name)->group_size;
+  return name != "f8" &&
+         std::all_of(architecture.layers.begin(), architecture.layers.end(),
+                     [&](const auto& layer) {
+                       return layer.cache == CacheKind::none || group == 0 ||
+                              (layer.key_size % group == 0 && layer.value_size % group == 0);
+                     });
+}
+
 std::uint64_t Demand::total() const {
   return saturating_sum(weights, cache.value_or(0), working.value_or(0));
+}
+
+Demand move_experts(Demand demand, std::uint64_t layers) {
+  layers = std::min<std::uint64_t>(layers, demand.layer_experts.size());
+  if (layers == 0) return demand;
+  for (std::size_t i = 0; i < layers; ++i) {
+    demand.layer_weights[i] -= demand.layer_experts[i];
+    demand.ram_weights = saturating_sum(demand.ram_weights, demand.layer_experts[i]);
+    demand.layer_experts[i] = 0;
+  }
+  if (demand.working) demand.working = demand.split_working;
+  return demand;
 }
 
 Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) {
@@ -241,6 +327,7 @@ Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) 
   demand.layer_weights = model.weights.layers;
   demand.outside_weights = model.weights.outside;
   demand.weights = model.weights.total();
+  demand.sequences = options.batch.value_or(1);
   demand.layer_caches.resize(demand.layer_weights.size());
   if (!model.architecture) {
     demand.assumptions.push_back(
@@ -253,24 +340,33 @@ Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) 
   const auto& architecture = *model.architecture;
   const auto kv_packing = *find_kv_packing(options.kv_type);
   demand.context = choose_context(architecture, options);
+  if (architecture.runtime == Runtime::llama_cpp) {
+    if (auto failure = check_llama_cpp_options(architecture, options)) return *failure;
+    demand.layer_experts = model.weights.experts;
+    demand.ram_weights = model.weights.embeddings;
+    demand.outside_weights =
+        model.weights.outside - model.weights.embeddings + model.weights.output_copy;
+    demand.output_is_first = true;
+    demand.context_is_shared = !options.batch;
+    demand.sequences = options.batch.value_or(default_slots);
+  }
   demand.ubatch = std::min(options.ubatch.value_or(default_ubatch(architecture.runtime)),
                            round_up(demand.context, 256));
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < architecture.layers.size(); ++i) {
     const auto& layer = architecture.layers[i];
     const auto bytes = estimate_layer_bytes(
-        layer, kv_packing, count_cached_tokens(architecture, layer, demand.context, demand.ubatch),
-        options.batch);
+        layer, kv_packing, count_cached_tokens(architecture.runtime, layer, demand), demand);
     if (!bytes) return bytes.error();
     if (i < demand.layer_caches.size()) demand.layer_caches[i] = *bytes;
     sum = saturating_sum(sum, *bytes);
   }
   demand.cache = sum;
-  const auto tokens = std::max(
-      std::min(saturating_product(demand.context, options.batch), demand.ubatch), options.batch);
-  const auto working = estimate_working_bytes(architecture, tokens, demand.context, options.batch);
-  if (!working) return working.error();
-  demand.working = *working;
+  const auto all_tokens =
+      saturating_product(demand.context, demand.context_is_shared ? 1 : demand.sequences);
+  const auto tokens = std::max(std::min(all_tokens, demand.ubatch), demand.sequences);
+  if (auto failure = estimate_working_bytes(model, tokens, options.flash_attention, demand))
+    return *failure;
   if (demand.total() == saturated_size)
     return estimate_error("the sum", hypomnesis::status_code::overflow);
   note_assumptions(demand, model, options, tokens);

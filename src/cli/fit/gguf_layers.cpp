@@ -178,6 +178,7 @@ class GgufReader {
     feed_forward_ = feed_forward.value_or(Gguf::Numbers(count_, 0));
     result_.head_count = find_largest(heads_);
     result_.feed_forward_size = saturating_sum(find_largest(feed_forward_), read_expert_width());
+    result_.experts_used = keys_.whole("expert_used_count").value_or(0);
     if (const auto context = keys_.whole("context_length", 0)) result_.context_length = context;
     // llama.cpp: a matrix of embedding width times vocabulary
     result_.vocabulary_size =

@@ -9,12 +9,14 @@ namespace hmn::cli {
 
 // Parsed options of `hmn fit`.
 struct FitOptions {
-  std::string model;                     // path
+  std::string model;                     // path, or the name of a model on this machine
   std::optional<std::uint64_t> context;  // tokens for each sequence
-  std::uint64_t batch = 1;               // concurrent sequences
+  std::optional<std::uint64_t> batch;    // concurrent sequences, each with a context of its own
   std::optional<std::uint64_t> ubatch;   // tokens processed at once
   std::string kv_type = "f16";
+  bool flash_attention = true;
   std::vector<std::string> devices;  // empty: each device by itself; several: together
+  bool explains = false;             // also print what was assumed
 };
 
 // Returns whether `--device all` was given.

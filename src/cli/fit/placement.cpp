@@ -6,22 +6,40 @@
 namespace hmn::cli::fit {
 namespace {
 
-// Places as many of the last layers on the device as fit.
-Placement split(const Demand& demand, std::uint64_t device) {
-  Placement result;
-  const auto working = demand.working.value_or(0);
-  std::uint64_t on_device = working;
-  std::uint64_t in_ram = demand.total();
-  for (auto i = demand.layer_weights.size(); i-- > 0;) {
-    const auto layer = saturating_sum(demand.layer_weights[i], demand.layer_caches[i]);
-    if (saturating_sum(on_device, layer) > device) break;
-    on_device += layer;
-    in_ram -= layer;
-    ++result.layers;
+std::uint64_t add_layer(const Demand& demand, std::size_t layer, std::uint64_t bytes) {
+  return saturating_sum(bytes, demand.layer_weights[layer], demand.layer_caches[layer]);
+}
+
+std::uint64_t count_split_working(const Demand& demand) {
+  return std::max(demand.split_working, demand.working.value_or(0));
+}
+
+// What a device that has a part of the model needs before any layer.
+std::uint64_t count_base_bytes(const Demand& demand) {
+  return saturating_sum(count_split_working(demand),
+                        demand.output_is_first ? demand.outside_weights : 0);
+}
+
+// RAM that a device can leave to the model: none if it is not known.
+std::optional<std::uint64_t> count_ram(const Capacity& capacity) {
+  if (!capacity.ram) return std::nullopt;
+  return saturating_sum(*capacity.ram, capacity.carveout);
+}
+
+std::uint64_t count_device_limit(const Capacity& capacity) {
+  return capacity.is_shared && capacity.ram ? std::min(*capacity.device, *count_ram(capacity))
+                                            : *capacity.device;
+}
+
+// Returns the number of the last layers that fit on the device.
+std::uint64_t count_fitting_layers(const Demand& demand, std::uint64_t limit) {
+  auto bytes = count_base_bytes(demand);
+  std::uint64_t layers = 0;
+  for (auto i = demand.layer_weights.size(); i-- > 0; ++layers) {
+    bytes = add_layer(demand, i, bytes);
+    if (bytes > limit) break;
   }
-  result.device_bytes = result.layers == 0 ? 0 : on_device;
-  result.ram_bytes = in_ram;
-  return result;
+  return layers;
 }
 
 constexpr std::uint64_t whole_share = 1000;  // parts per thousand
@@ -31,6 +49,7 @@ struct FillInput {
   const Demand& demand;
   const std::vector<Capacity>& devices;
   std::uint64_t ram = 0;  // RAM, and what shared pools have beyond it
+  std::uint64_t working = 0;
 };
 
 // Places the last layers, starting at the last device; `holder`, if any, also has embedding and
@@ -49,12 +68,11 @@ std::optional<CombinedPlacement> fill(const FillInput& input, std::uint64_t per_
                  *device.device % whole_share * per_thousand / whole_share;
     if (device.is_shared && device.ram) limit = std::min(limit, ram);
     const auto outside_bytes = i == holder ? input.demand.outside_weights : 0;
-    auto used = saturating_sum(input.demand.working.value_or(0), outside_bytes);
+    auto used = saturating_sum(input.working, outside_bytes);
     for (; layer > 0; --layer, ++part.layers) {
-      const auto layer_bytes = saturating_sum(input.demand.layer_weights[layer - 1],
-                                              input.demand.layer_caches[layer - 1]);
-      if (saturating_sum(used, layer_bytes) > limit) break;
-      used += layer_bytes;
+      const auto next = add_layer(input.demand, layer - 1, used);
+      if (next > limit) break;
+      used = next;
     }
     part.device_bytes = part.layers == 0 && i != holder ? 0 : used;
     if (i == holder && used > limit) return std::nullopt;
@@ -66,7 +84,8 @@ std::optional<CombinedPlacement> fill(const FillInput& input, std::uint64_t per_
 }
 
 std::optional<CombinedPlacement> fill_whole(const FillInput& input, std::uint64_t per_thousand) {
-  for (std::size_t holder = 0; holder < input.devices.size(); ++holder) {
+  const auto first_holder = input.demand.output_is_first ? input.devices.size() - 1 : 0;
+  for (auto holder = first_holder; holder < input.devices.size(); ++holder) {
     auto result = fill(input, per_thousand, holder);
     if (result && result->whole.layers == input.demand.layer_weights.size()) return result;
   }
@@ -97,24 +116,81 @@ std::uint64_t sum_ram_bytes(const CombinedPlacement& placement,
   return sum;
 }
 
+// Places as many layers on the devices as fit, and the others in RAM.
+CombinedPlacement fill_partly(FillInput input) {
+  const auto& demand = input.demand;
+  const auto none = input.devices.size();
+  input.working = count_split_working(demand);
+  auto result = fill(input, whole_share, demand.output_is_first ? none - 1 : none);
+  if (!result) {
+    result.emplace();
+    result->parts.resize(none);
+  }
+  const bool is_outside_in_ram = !demand.output_is_first || result->whole.layers == 0;
+  if (result->whole.layers == 0) {
+    result->parts.assign(none, {});
+    result->whole = {};
+    result->whole.ram_bytes = demand.total();
+    return *std::move(result);
+  }
+  auto& ram = result->whole.ram_bytes;
+  ram = saturating_sum(demand.ram_weights, demand.working.value_or(0),
+                       is_outside_in_ram ? demand.outside_weights : 0);
+  const auto layers = demand.layer_weights.size() - result->whole.layers;
+  for (std::size_t i = 0; i < layers; ++i) ram = add_layer(demand, i, ram);
+  return *std::move(result);
+}
+
 }  // namespace
 
-Placement place_on_device(const Demand& demand, const Capacity& capacity) {
+Placement place_whole(const Demand& demand) {
   Placement result;
-  if (!capacity.device) return result;
-  const auto total_ram =
-      capacity.ram ? saturating_sum(*capacity.ram, capacity.carveout) : capacity.carveout;
-  const auto device =
-      capacity.is_shared && capacity.ram ? std::min(*capacity.device, total_ram) : *capacity.device;
-  if (demand.total() <= device) {
-    if (!demand.is_complete()) return result;
-    return {Verdict::fits, demand.layer_weights.size(), demand.total(), 0};
+  result.layers = demand.layer_weights.size();
+  result.device_bytes = saturating_sum(demand.working.value_or(0), demand.outside_weights);
+  for (std::size_t i = 0; i < demand.layer_weights.size(); ++i)
+    result.device_bytes = add_layer(demand, i, result.device_bytes);
+  result.ram_bytes = saturating_sum(demand.ram_weights, demand.ram_working);
+  return result;
+}
+
+Placement place_layers(const Demand& demand, std::uint64_t layers) {
+  Placement result;
+  const auto count = demand.layer_weights.size();
+  result.layers = layers;
+  if (layers == 0) {
+    result.ram_bytes = demand.total();
+    return result;
   }
-  result = split(demand, device);
+  result.device_bytes = count_base_bytes(demand);
+  result.ram_bytes = saturating_sum(demand.ram_weights, demand.working.value_or(0),
+                                    demand.output_is_first ? 0 : demand.outside_weights);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& bytes = i < count - layers ? result.ram_bytes : result.device_bytes;
+    bytes = add_layer(demand, i, bytes);
+  }
+  return result;
+}
+
+bool has_memory(const Capacity& capacity, const Placement& placement, bool needs_known_ram) {
+  if (!capacity.device || placement.device_bytes > count_device_limit(capacity)) return false;
+  const auto ram = count_ram(capacity);
+  if (!ram) return !needs_known_ram;
+  return (capacity.is_shared ? saturating_sum(placement.device_bytes, placement.ram_bytes)
+                             : placement.ram_bytes) <= *ram;
+}
+
+Placement place_on_device(const Demand& demand, const Capacity& capacity) {
+  if (!capacity.device) return {};
+  auto whole = place_whole(demand);
+  if (has_memory(capacity, whole, false)) {
+    if (!demand.is_complete()) return {};
+    whole.verdict = Verdict::fits;
+    return whole;
+  }
   if (!capacity.ram) return {};
-  const auto needed_ram =
-      capacity.is_shared ? saturating_sum(result.device_bytes, result.ram_bytes) : result.ram_bytes;
-  if (needed_ram > total_ram) return {Verdict::does_not_fit, 0, demand.total(), 0};
+  const auto layers = count_fitting_layers(demand, count_device_limit(capacity));
+  auto result = place_layers(demand, layers);
+  if (!has_memory(capacity, result, true)) return {Verdict::does_not_fit, 0, demand.total(), 0};
   result.verdict = demand.is_complete() ? Verdict::partly : Verdict::unknown;
   return result;
 }
@@ -127,19 +203,15 @@ Placement place_in_ram(const Demand& demand, std::optional<std::uint64_t> ram) {
 
 CombinedPlacement place_across_devices(const Demand& demand, const std::vector<Capacity>& devices) {
   const auto ram = devices.empty() ? std::nullopt : devices.front().ram;
-  FillInput input{demand, devices, ram.value_or(0)};
+  FillInput input{demand, devices, ram.value_or(0), demand.working.value_or(0)};
   for (const auto& device : devices) input.ram = saturating_sum(input.ram, device.carveout);
-  const auto balanced = balance(input);
-  auto result = balanced ? *balanced : *fill(input, whole_share, devices.size());
-  if (!balanced) {
-    result.whole.ram_bytes = demand.total();
-    for (const auto& part : result.parts)
-      if (part.layers != 0)
-        result.whole.ram_bytes -= part.device_bytes - demand.working.value_or(0);
-  }
+  auto balanced = balance(input);
+  if (balanced) balanced->whole.ram_bytes = saturating_sum(demand.ram_weights, demand.ram_working);
+  auto result = balanced ? *balanced : fill_partly(input);
   const auto in_ram = sum_ram_bytes(result, devices);
-  if (in_ram != 0 && !ram) return {{}, std::vector<Placement>(devices.size())};
-  if (in_ram > input.ram)
+  if (!ram && (!balanced || in_ram > result.whole.ram_bytes))
+    return {{}, std::vector<Placement>(devices.size())};
+  if (ram && in_ram > input.ram)
     return {{Verdict::does_not_fit, 0, demand.total(), 0}, std::vector<Placement>(devices.size())};
   if (demand.is_complete()) result.whole.verdict = balanced ? Verdict::fits : Verdict::partly;
   return result;

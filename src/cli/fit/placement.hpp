@@ -8,6 +8,9 @@
 
 namespace hmn::cli::fit {
 
+// Reserve on each device for the runtime itself.
+constexpr std::uint64_t reserve_bytes = 512u << 20;
+
 enum class Verdict { fits, partly, does_not_fit, unknown };
 
 // Locations of the parts of a model.
@@ -25,14 +28,21 @@ struct Capacity {
   std::uint64_t carveout = 0;  // of a shared pool: memory that firmware set aside from RAM for it
 };
 
-// Places the whole model on the device if it fits; else the last layers with their cache there,
-// embedding, output and the other layers in RAM, and working memory in both.
+// Counts the memory with all layers on a device. In llama.cpp, input embeddings stay in RAM.
+Placement place_whole(const Demand& demand);
+// Counts the memory with the last layers and their cache on a device, the others in RAM, and
+// working memory in both. In llama.cpp the output is on the device before any layer, else in RAM.
+Placement place_layers(const Demand& demand, std::uint64_t layers);
+// `needs_known_ram`: returns false if the RAM is not known.
+bool has_memory(const Capacity& capacity, const Placement& placement, bool needs_known_ram);
+
+// Places the whole model on the device if it fits; else as many layers as fit.
 Placement place_on_device(const Demand& demand, const Capacity& capacity);
 // Places the model without a device.
 Placement place_in_ram(const Demand& demand, std::optional<std::uint64_t> ram);
 
 // Placement on several devices, in their order: contiguous layers, with working memory on each
-// device, and embedding and output on one of them.
+// device, and what is outside layers on one of them: in llama.cpp the output on the last.
 struct CombinedPlacement {
   Placement whole;               // of all devices together
   std::vector<Placement> parts;  // of each device: its layers and bytes

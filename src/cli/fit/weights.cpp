@@ -125,12 +125,35 @@ std::optional<std::uint64_t> parse_number(std::string_view word) {
   return number;
 }
 
+void add_bytes(std::uint64_t& sum, std::uint64_t bytes) {
+  sum = saturating_sum(sum, bytes);
+}
+
 std::size_t count_layers(const std::vector<Tensor>& tensors) {
   std::uint64_t count = 0;
   for (const auto& tensor : tensors)
     if (const auto layer = parse_layer_number(tensor.name); layer && *layer < max_layers)
       count = std::max(count, *layer + 1);
   return static_cast<std::size_t>(count);
+}
+
+// Returns whether llama.cpp's --n-cpu-moe moves the tensor: LLM_FFN_EXPS_REGEX in common/common.h.
+bool is_expert(std::string_view name) {
+  const auto start = name.find(".ffn_");
+  if (start == std::string_view::npos) return false;
+  name.remove_prefix(start);
+  for (const auto* part : {"up", "down", "gate", "gate_up"})
+    for (const auto* suffix : {"_exps", "_chexps"})
+      if (name.starts_with(fmt::format(".ffn_{}{}", part, suffix))) return true;
+  return false;
+}
+
+// Returns whether llama.cpp keeps the tensor in RAM: LLM_TENSOR_LAYER_INPUT in src/llama-arch.cpp.
+bool is_embedding(std::string_view name) {
+  for (const auto* prefix :
+       {"token_embd.", "position_embd.", "token_types.", "per_layer_token_embd."})
+    if (name.starts_with(prefix)) return true;
+  return false;
 }
 
 }  // namespace
@@ -227,14 +250,25 @@ std::optional<std::uint64_t> parse_layer_number(std::string_view name) noexcept 
 Weights sum_weights(const std::vector<Tensor>& tensors, std::size_t layers) {
   Weights weights;
   weights.layers.resize(layers != 0 ? layers : count_layers(tensors));
+  weights.experts.resize(weights.layers.size());
+  std::uint64_t input = 0;
+  bool has_output = false;
   for (const auto& tensor : tensors) {
-    const auto layer = parse_layer_number(tensor.name);
-    auto& size = layer && *layer < weights.layers.size()
-                     ? weights.layers[static_cast<std::size_t>(*layer)]
-                     : weights.outside;
-    size = saturating_sum(size, tensor.bytes);
     weights.parameters = saturating_sum(weights.parameters, tensor.elements);
+    const auto layer = parse_layer_number(tensor.name);
+    if (layer && *layer < weights.layers.size()) {
+      const auto i = static_cast<std::size_t>(*layer);
+      add_bytes(weights.layers[i], tensor.bytes);
+      if (is_expert(tensor.name)) add_bytes(weights.experts[i], tensor.bytes);
+      weights.largest = std::max(weights.largest, tensor.bytes);
+      continue;
+    }
+    add_bytes(weights.outside, tensor.bytes);
+    if (is_embedding(tensor.name)) add_bytes(weights.embeddings, tensor.bytes);
+    if (tensor.name == "token_embd.weight") input = tensor.bytes;
+    if (tensor.name == "output.weight") has_output = true;
   }
+  if (!has_output) weights.output_copy = input;
   return weights;
 }
 

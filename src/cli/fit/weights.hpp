@@ -42,7 +42,11 @@ Expected<SafetensorsIndex> parse_safetensors_index(std::string text);
 // Bytes of a model's weights, by possible location.
 struct Weights {
   std::vector<std::uint64_t> layers;
-  std::uint64_t outside = 0;  // embedding, output, and anything outside layers
+  std::uint64_t outside = 0;           // embedding, output, and anything outside layers
+  std::vector<std::uint64_t> experts;  // of each layer, the part in routed experts
+  std::uint64_t embeddings = 0;        // of outside, what is only looked up
+  std::uint64_t output_copy = 0;       // of a matrix for input and output, where these are apart
+  std::uint64_t largest = 0;           // tensor of a layer
   std::uint64_t parameters = 0;
 
   std::uint64_t total() const;

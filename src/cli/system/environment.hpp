@@ -9,6 +9,8 @@ namespace hmn::cli {
 // Returns none for a variable that is unset, empty or ignored. Ignored are HMN_* after a privileged
 // start, and the roots of /proc, /sys and similar on systems without them.
 std::optional<std::string> get_environment(const char* name);
+// The same, but none for any variable after a privileged start.
+std::optional<std::string> get_trusted_environment(const char* name);
 std::string host_name();
 void set_environment(const char* name, const std::string& value);
 void unset_environment(const char* name);

@@ -27,6 +27,12 @@ std::optional<std::string> get_environment(const char* name) {
   return value;
 }
 
+std::optional<std::string> get_trusted_environment(const char* name) {
+  const char* value = platform::environment(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return value;
+}
+
 std::string host_name() {
   return platform::host_name();
 }

@@ -24,6 +24,10 @@ std::optional<std::string> get_environment(const char* name) {
   }
 }
 
+std::optional<std::string> get_trusted_environment(const char* name) {
+  return get_environment(name);
+}
+
 std::string host_name() {
   return platform::host_name();
 }

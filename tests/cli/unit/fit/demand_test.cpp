@@ -97,6 +97,7 @@ TEST_CASE("the cache of a window also holds the tokens processed at once") {
     model.architecture->runtime = runtime;
     FitOptions options;
     options.context = context;
+    options.batch = 1;
     options.ubatch = ubatch;
     return demand_or_fail(model, options).layer_caches[0];
   };
@@ -105,6 +106,11 @@ TEST_CASE("the cache of a window also holds the tokens processed at once") {
         512 * row_bytes);  // all of them, in steps of 256
   CHECK(cache_bytes(Runtime::vllm, 4000, 500) ==
         (608 + 16) * row_bytes);  // 599, in blocks, and one more
+  FitOptions shared;              // the windows of four slots, and 500: 900, in steps of 256
+  shared.context = 4000;
+  shared.ubatch = 500;
+  model.architecture->runtime = Runtime::llama_cpp;
+  CHECK(demand_or_fail(model, shared).layer_caches[0] == 1024 * row_bytes);
   layer.is_chunked = true;
   CHECK(cache_bytes(Runtime::vllm, 4000, 500) == 608 * row_bytes);
   layer.cache = CacheKind::full;

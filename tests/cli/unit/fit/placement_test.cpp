@@ -57,8 +57,31 @@ TEST_CASE("a model fits whole, in part or not at all") {
 TEST_CASE("the last layers are placed on the device") {
   auto uneven = make_demand();
   uneven.layer_weights = {300, 40, 10};
-  // Counted from the end: 5 + 20, 5 + 20 + 50; then 310 more.
-  check_placement(place_on_device(uneven, {100, 1000, false}), {Verdict::partly, 2, 75, 315});
+  // Counted from the end: 5 + 20, 5 + 20 + 50; then 310 more, with 50 and 5 in RAM.
+  check_placement(place_on_device(uneven, {100, 1000, false}), {Verdict::partly, 2, 75, 365});
+}
+
+TEST_CASE("llama.cpp places the output first and leaves input embeddings in RAM") {
+  auto demand = make_demand();
+  demand.output_is_first = true;
+  demand.ram_weights = 20;
+  demand.split_working = 8;  // with a copy of a tensor that is in RAM
+  demand.ram_working = 2;
+  check_placement(place_on_device(demand, {385, 22, false}), {Verdict::fits, 3, 385, 22});
+  check_placement(place_on_device(demand, {385, 21, false}), {Verdict::does_not_fit, 0, 385, 0});
+  check_placement(place_on_device(demand, {384, 1000, false}), {Verdict::partly, 2, 278, 135});
+  check_placement(place_on_device(demand, {277, 1000, false}), {Verdict::partly, 1, 168, 245});
+}
+
+TEST_CASE("experts of the first layers move to RAM") {
+  auto demand = make_demand();
+  demand.layer_experts = {60, 60, 60};
+  demand.split_working = 8;
+  const auto moved = move_experts(demand, 2);
+  CHECK(moved.layer_weights == std::vector<std::uint64_t>{40, 40, 100});
+  CHECK(moved.ram_weights == 120);
+  CHECK(moved.working == 8);
+  check_placement(place_whole(moved), {Verdict::unknown, 3, 268, 120});
 }
 
 TEST_CASE("memory shared by device and host counts once") {

@@ -98,7 +98,7 @@ _hmn() {
       command=$argument
     else
       _hmn_find '[^-]*'
-      [[ $at != -- ]] || ((i++))
+      [[ $argument != -- ]] || ((i++))
       [[ $kind != program ]] || { _hmn_program "$i" && return; }
     fi
   done
@@ -198,7 +198,7 @@ set -l valued (string replace -rf '^[^|]*\|([^|]*)\|(--[^|]*)\|(?!flag).*' '$1 $
 
 complete -c hmn -f
 for row in $rows
-    string split '|' $row | read -lL of letter name kind list help
+    string split '|' $row | read -lL owner letter name kind list help
     set -l condition "__fish_seen_subcommand_from $owner"
     test -n "$owner"; or set condition "not __fish_seen_subcommand_from $commands"
     set -l options

@@ -261,7 +261,7 @@ _hmn() {
       command=$argument
     else
       _hmn_find '[^-]*'
-      [[ $at != -- ]] || ((i++))
+      [[ $argument != -- ]] || ((i++))
       [[ $kind != program ]] || { _hmn_program "$i" && return; }
     fi
   done

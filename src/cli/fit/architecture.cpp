@@ -16,11 +16,20 @@ using Rule = StateRule;
 // there, and vllm/v1/kv_cache_interface.py of https://github.com/vllm-project/vllm.
 constexpr ArchitectureFacts table[] = {
     // Llama and those that keep keys and values of all tokens in all layers.
-    {.gguf = "llama mistral3 deci arcee apertus smollm3 seed_oss minimax-m2 grok llama-embed",
-     .config = "llama mistral3_text mixtral yi internlm2 baichuan smollm3 seed_oss olmo granite "
-               "stablelm exaone ministral ernie4_5",
+    {.gguf = "llama mistral3 deci arcee apertus smollm3 seed_oss minimax-m2 llama-embed",
+     .config = "llama mistral3_text mixtral yi internlm2 internlm3 baichuan seed_oss olmo granite "
+               "stablelm exaone ministral aquila xverse orion bitnet chatglm glm "
+               "hunyuan_v1_moe pangu_embedded maincoder nanbeige talkie smallthinker grovemoe "
+               "solar_open telechat2 mellum deepseek",
      .traits = expert_is_intermediate_size,
      .source = "llama; LLM_ARCH_LLAMA reads no window"},
+    {.gguf = "grok",
+     .traits = no_flash_attention,
+     .source = "grok; llama_init_from_model of src/llama-context.cpp"},
+    {.gguf = "nanbeige", .traits = looped, .source = "nanbeige: num_loops"},
+    {.gguf = "graniteswitch",
+     .traits = router_layer,
+     .source = "granite-switch: a last layer of one head routes"},
     {.config = "mistral ministral3",
      .traits = window_everywhere,
      .source = "mistral: vLLM applies sliding_window to each layer"},
@@ -28,12 +37,22 @@ constexpr ArchitectureFacts table[] = {
              "exaone jais jais2 plamo codeshell refact chatglm glm4 bitnet chameleon openelm "
              "arctic deepseek dots1 bailingmoe bailingmoe2 hunyuan-moe hunyuan-dense hunyuan_vl "
              "hy_v3 ernie4_5 ernie4_5-moe grovemoe pangu-embedded cogvlm maincoder minicpm gemma "
-             "stablelm command-r paddleocr dream llada llada-moe rnd1 deepseek2-ocr",
-     .config = "glm4 hunyuan_v1_dense dots1 ernie4_5_moe bailing_moe",
+             "stablelm command-r paddleocr deepseek2-ocr talkie hrm_text",
+     .config = "glm4 hunyuan_v1_dense dots1 bailing_moe bailing_moe_v2 bailing_moe_linear "
+               "bailing_moe_linear_v2",
      .source = "the file of that name: no swa_type, no recurrent layers"},
+    {.config = "ernie4_5_moe", .traits = tied, .source = "Ernie4_5_MoeConfig"},
     {.config = "granitemoe olmoe dbrx",
      .traits = expert_is_intermediate_size,
      .source = "granitemoe, olmoe, dbrx: their configurations"},
+    {.config = "smollm3 ernie4_5", .traits = tied, .source = "SmolLM3Config, Ernie4_5Config"},
+    {.config = "arcee apertus jais2",
+     .traits = two_matrices,
+     .source = "arcee, apertus, jais2: no ffn_gate"},
+    {.config = "plm", .traits = two_matrices | whole_keys, .source = "plm: no ffn_gate"},
+    {.config = "codeshell",
+     .traits = two_matrices | tied | query_bias,
+     .source = "codeshell: no ffn_gate"},
     {.config = "gemma", .traits = tied, .source = "gemma"},
     {.config = "cohere minicpm", .traits = tied, .source = "cohere; MiniCPM's configuration"},
     {.config = "minimax_m2",
@@ -77,10 +96,7 @@ constexpr ArchitectureFacts table[] = {
      .config = "bloom",
      .traits = two_matrices | tied | query_bias,
      .source = "bloom"},
-    {.gguf = "gptj",
-     .config = "gptj gpt_neo persimmon codegen",
-     .traits = two_matrices,
-     .source = "gptj"},
+    {.config = "gptj gpt_neo persimmon codegen", .traits = two_matrices, .source = "gptj"},
     {.gguf = "mpt", .config = "mpt", .traits = two_matrices | tied, .source = "mpt"},
     {.gguf = "falcon",
      .config = "falcon",
@@ -91,7 +107,7 @@ constexpr ArchitectureFacts table[] = {
     // Windows.
     {.gguf = "llama4",
      .config = "llama4_text llama4",
-     .window = {.period = 4, .size = 8192, .is_chunked = true},
+     .window = {.period = 4, .size = 8192, .forced_size = 8192, .is_chunked = true},
      .traits = shared_expert_like_routed | expert_is_intermediate_size,
      .source = "llama4: n_swa is 8192 and each fourth layer is full, whatever the file has; "
                "Llama4TextConfig"},
@@ -108,15 +124,15 @@ constexpr ArchitectureFacts table[] = {
     {.gguf = "gemma3n",
      .config = "gemma3n_text",
      .window = {.period = 5},
-     .traits = tied | approximate_weights,
+     .traits = tied | embedding_twice,
      .source = "gemma3n: n_layer_kv_from_start is 20",
      .layers_with_kv = 20},
-    {.gguf = "gemma4",
-     .config = "gemma4_text",
+    {.config = "gemma4_text",
      .window = {.period = 6},
      .traits = tied | four_norms,
-     .source = "gemma4: its files list the layers; Gemma4TextConfig: 5 of 6"},
-    {.gguf = "cohere2 cohere2moe",
+     .source = "Gemma4TextConfig: 5 of 6"},
+    {.gguf = "cohere2moe", .window = {.period = 4, .first_is_full = true}, .source = "cohere2moe"},
+    {.gguf = "cohere2",
      .config = "cohere2",
      .window = {.period = 4},
      .traits = tied,
@@ -127,7 +143,12 @@ constexpr ArchitectureFacts table[] = {
      .traits = expert_is_intermediate_size,
      .source = "gpt_oss"},
     {.gguf = "olmo2", .config = "olmo2 olmo3", .window = {.period = 4}, .source = "olmo2; olmo3"},
-    {.gguf = "exaone4", .config = "exaone4", .window = {.period = 4}, .source = "exaone4"},
+    {.gguf = "exaone4",
+     .config = "exaone4",
+     .window = {.period = 4, .only_layers = 64},
+     .source = "exaone4: only the model of 64 layers has windows"},
+    {.gguf = "mellum muse-glimmer", .window = {.period = 4}, .source = "mellum, muse-glimmer"},
+    {.gguf = "plamo3", .window = {.period = 8}, .source = "plamo3"},
     {.gguf = "exaone-moe",
      .config = "exaone_moe",
      .window = {.period = 4},
@@ -136,30 +157,43 @@ constexpr ArchitectureFacts table[] = {
     {.gguf = "afmoe",
      .config = "afmoe",
      .window = {.period = 4},
-     .traits = approximate_weights,
+     .traits = query_gate | four_norms,
      .source = "afmoe: global_attn_every_n_layers is 4"},
     {.gguf = "smallthinker",
-     .window = {.period = 4, .first_is_full = true, .size = 4096},
-     .source = "smallthinker"},
+     .window = {.period = 4, .first_is_full = true, .forced_size = 4096},
+     .source = "smallthinker: n_swa is 4096 if the file has any"},
     {.gguf = "laguna", .window = {.period = 4, .first_is_full = true}, .source = "laguna"},
-    {.gguf = "mimo2 step35",
-     .config = "mimo_v2_flash",
-     .traits = approximate_weights,
-     .source = "mimo2, step35: their files list the layers; MiMoV2FlashConfig"},
+    {.gguf = "gemma4 mimo2 step35 maple spark2_5 granite_swa dflash",
+     .window = {.period = WindowRule::listed},
+     .source = "the file of that name: sliding_window_pattern lists the layers"},
+    {.config = "mimo_v2_flash", .source = "MiMoV2FlashConfig"},
 
     // Latent attention, and indexers with a cache of their own.
     {.gguf = "deepseek2 plm mistral4",
      .config = "deepseek_v2 deepseek_v3 kimi_k2 deepseek_vl_v2 glm4_moe_lite mistral4",
      .source = "deepseek2; src/llama-kv-cache.cpp keeps no values where is_mla()"},
-    {.gguf = "minicpm3", .config = "minicpm3", .traits = tied, .source = "minicpm3"},
-    {.gguf = "deepseek32 glm-dsa",
-     .config = "deepseek_v32 glm_moe_dsa",
-     .traits = approximate_weights,
-     .source = "deepseek32, glm-dsa; src/llama-kv-cache-dsa.cpp"},
+    {.gguf = "minicpm3",
+     .config = "minicpm3",
+     .traits = tied | whole_keys,
+     .source = "minicpm3; vllm/model_executor/models/minicpm3.py"},
+    {.gguf = "minimax-m3",
+     .traits = indexer_keeps_values,
+     .source = "minimax-m3; src/llama-kv-cache-msa.cpp"},
+    {.gguf = "hy_v4", .source = "hy-v4; src/llama-kv-cache-dsa.cpp"},
+    {.gguf = "dots3note",
+     .window = {.period = WindowRule::listed},
+     .source = "dots3note; src/llama-kv-cache-dsa-iswa.cpp"},
+    {.gguf = "deepseek32",
+     .config = "deepseek_v32",
+     .source = "deepseek32; src/llama-kv-cache-dsa.cpp"},
+    {.gguf = "glm-dsa",
+     .config = "glm_moe_dsa",
+     .traits = indexer_shared,
+     .source = "glm-dsa: GLM_5_2_DEFAULT_INDEXER_TYPES; src/llama-kv-cache-dsa.cpp"},
     {.gguf = "deepseek4",
      .config = "deepseek_v4",
      .window = {.period = WindowRule::all, .size = 128},
-     .traits = approximate_weights,
+     .traits = approximate_weights | compressed_keys,
      .source = "deepseek4: set_swa_pattern(0); src/llama-kv-cache-dsv4.cpp; DeepseekV4Config"},
     {.gguf = "glm4moe", .config = "glm4_moe", .source = "glm4-moe: the last layers predict"},
 
@@ -207,17 +241,35 @@ constexpr ArchitectureFacts table[] = {
      .state_rule = Rule::interval,
      .traits = query_gate,
      .source = "qwen3next, qwen35: each fourth layer has attention"},
+    {.gguf = "qwen4exp",
+     .state = State::delta,
+     .state_rule = Rule::interval,
+     .source = "qwen4exp; src/llama-memory-hybrid-idx.cpp"},
+    {.gguf = "minimax-01",
+     .state = State::lightning,
+     .state_rule = Rule::interval,
+     .source = "minimax-01: n_embd_head_la in src/llama-hparams.cpp",
+     .interval = 8},
+    {.gguf = "bailingmoe3 kimi-k3",
+     .state = State::kimi_delta,
+     .state_rule = Rule::without_kv,
+     .source = "bailingmoe3, kimi-k3: n_embd_head_kda in src/llama-hparams.cpp"},
     {.gguf = "kimi-linear",
      .config = "kimi_linear",
      .state = State::kimi_delta,
      .state_rule = Rule::without_kv,
-     .traits = approximate_weights,
      .source = "kimi-linear"},
     {.gguf = "lfm2 lfm2moe",
-     .config = "lfm2 lfm2_moe",
+     .config = "lfm2_moe",
+     .window = {.period = WindowRule::all},
      .state = State::convolution,
      .state_rule = Rule::without_kv,
+     .traits = tied,
      .source = "lfm2: n_embd_r in src/llama-hparams.cpp"},
+    {.config = "lfm2",
+     .state = State::convolution,
+     .traits = tied | adjusted_feed_forward,
+     .source = "Lfm2Config"},
     {.config = "minimax minimax_text_01 minimax_m1",
      .traits = approximate_weights | expert_is_intermediate_size,
      .source = "MiniMaxConfig: a state of head by head size in layers of linear attention"},
@@ -226,12 +278,60 @@ constexpr ArchitectureFacts table[] = {
      .state_rule = Rule::all,
      .source = "rwkv6: token_shift_count is 2 unless given; n_embd_s in src/llama-hparams.cpp"},
 
-    {.gguf = "t5 t5encoder bert modern-bert nomic-bert nomic-bert-moe neo-bert jina-bert-v2 "
-             "jina-bert-v3 eurobert gemma-embedding clip wavtokenizer-dec",
-     .config = "bert roberta xlm-roberta camembert distilbert albert electra deberta deberta-v2 "
-               "modernbert nomic_bert mpnet",
+    // Models that do not write text token by token, or that a runtime does not run.
+    {.gguf = "bert modern-bert nomic-bert nomic-bert-moe neo-bert jina-bert-v2 jina-bert-v3 "
+             "eurobert gemma-embedding t5encoder",
+     .config = "bert roberta xlm-roberta xlm-roberta-xl camembert distilbert albert electra "
+               "deberta deberta-v2 modernbert nomic_bert neobert eurobert mpnet roformer ernie "
+               "nezha esm longformer big_bird funnel squeezebert mobilebert megatron-bert "
+               "convbert layoutlm layoutlmv2 layoutlmv3 splinter ibert flaubert xlm fnet canine",
      .traits = encoder,
-     .source = "encoders process all tokens at once and keep nothing"},
+     .source = "encoders process all tokens at once and keep nothing",
+     .refusal = "an encoder"},
+    {.gguf = "t5",
+     .config = "t5 mt5 umt5 longt5 switch_transformers t5gemma t5gemma2 bart mbart barthez pegasus "
+               "pegasus_x bigbird_pegasus marian m2m_100 nllb-moe blenderbot blenderbot-small led "
+               "prophetnet xlm-prophetnet plbart fsmt mvp encoder-decoder vision-encoder-decoder "
+               "pix2struct udop",
+     .source = "is_encoder_decoder of their configurations",
+     .refusal = "an encoder and a decoder"},
+    {.gguf = "dream llada llada-moe rnd1",
+     .config = "dream Dream llada llada_moe llada2_moe rnd1 diffucoder sdar sdar_moe mdlm d3pm",
+     .source = "dream, llada, llada-moe, rnd1: all tokens at once, without a cache",
+     .refusal = "a diffusion model"},
+    {.gguf = "clip",
+     .config = "clip clip_vision_model siglip siglip_vision_model siglip2 vit vit_mae vit_msn deit "
+               "beit swin swinv2 convnext convnextv2 resnet dinov2 dinov3_vit dinov3_convnext sam "
+               "sam2 sam_hq detr deformable_detr conditional_detr rt_detr rt_detr_v2 d_fine yolos "
+               "segformer mask2former maskformer oneformer dpt depth_anything zoedepth blip "
+               "owlvit owlv2 grounding-dino align altclip chinese_clip groupvit xclip videomae "
+               "timesformer vivit mobilenet_v1 mobilenet_v2 mobilevit mobilevitv2 efficientnet "
+               "regnet levit cvt poolformer pvt pvt_v2 hiera ijepa vjepa2 timm_wrapper",
+     .source = "their configurations",
+     .refusal = "an image model: no language layers"},
+    {.gguf = "wavtokenizer-dec qwen3tts pockettts",
+     .config = "whisper wav2vec2 wav2vec2-bert wav2vec2-conformer hubert wavlm unispeech "
+               "unispeech-sat data2vec-audio sew sew-d encodec dac mimi clap speech_to_text "
+               "speecht5 vits bark musicgen musicgen_melody seamless_m4t seamless_m4t_v2 "
+               "moonshine parakeet audio-spectrogram-transformer univnet",
+     .source = "their configurations",
+     .refusal = "an audio model: no text"},
+    {.gguf = "gemma4-assistant",
+     .source = "gemma4-assistant: layer_share_cb in src/llama-model.cpp",
+     .refusal = "a draft model that uses the cache of its main model"},
+    {.gguf = "gptj",
+     .source = "src/llama-model.cpp has no such model",
+     .refusal = "an architecture that llama.cpp names and does not run"},
+    {.gguf = "eagle3", .source = "eagle3: a draft model with a cache of its own"},
+    {.config = "rwkv rwkv5 rwkv6 rwkv6qwen2 rwkv7 rwkv_hybrid xlstm recurrent_gemma retnet hyena "
+               "stripedhyena",
+     .source = "vllm/model_executor/models/registry.py",
+     .refusal = "a recurrent model that vLLM does not run"},
+    {.config = "xlnet reformer transfo-xl ctrl cpmant xmod decision_transformer "
+               "trajectory_transformer timesfm time_series_transformer informer autoformer "
+               "patchtst patchtsmixer graphormer esmfold",
+     .source = "vllm/model_executor/models/registry.py",
+     .refusal = "a model that vLLM does not run"},
 };
 
 struct DefaultValue {
@@ -287,11 +387,14 @@ bool has_word(std::string_view words, std::string_view needle) {
   return !needle.empty() && any_word(words, [needle](auto word) { return word == needle; });
 }
 
-// '*' at the end of a pattern matches anything.
+// '*' at the beginning or the end of a pattern matches anything.
 bool matches_any(std::string_view patterns, std::string_view key) {
   return any_word(patterns, [key](std::string_view pattern) {
-    return pattern.ends_with('*') ? key.starts_with(pattern.substr(0, pattern.size() - 1))
-                                  : key == pattern;
+    const bool is_start = pattern.ends_with('*');
+    if (is_start) pattern.remove_suffix(1);
+    if (!pattern.starts_with('*')) return is_start ? key.starts_with(pattern) : key == pattern;
+    pattern.remove_prefix(1);
+    return is_start ? key.find(pattern) != std::string_view::npos : key.ends_with(pattern);
   });
 }
 
@@ -318,6 +421,9 @@ constexpr std::string_view harmless_gguf_keys =
     "expert_weights_norm expert_gating_func expert_group_count expert_group_used_count "
     "expert_group_scale experts_per_group moe_every_n_layers moe_latent_size "
     "interleave_moe_layer_step ssm.time_step_rank ssm.dt_b_c_rms rope.* swiglu_clamp_* "
+    "expert_latent_length attention.indexer.block_size attention.indexer.local_blocks "
+    "attn_res.block_size adapters.* activation.* kda.safe_gate kda.gate_lower_bound "
+    "hyper_connection.* "
     "expert_chunk_feed_forward_length time_mix_extra_dim time_decay_extra_dim "
     "rescale_every_n_layers decoder_start_token_id";
 
@@ -345,7 +451,35 @@ constexpr std::string_view harmless_config_keys =
     "indexer_rope_interleave index_topk index_topk_freq index_n_heads index_skip_topk_offset "
     "compress_rope_theta o_lora_rank full_attn_mod attention_type attn_type attention_mode no_kv* "
     "layernorm_* pad_token_index image_token_index video_token_index vision_feature_* vision_* "
-    "audio_* image_* video_* boa_token_index eoa_token_index";
+    "audio_* image_* video_* boa_token_index eoa_token_index lm_head_bias attn_config ffn_config "
+    "linear_attn_config parallel_attn use_qkv_bias norm_head moe_primary_router_apply_softmax "
+    "global_attn_every_n_layers expert_dtype key_length value_length";
+
+// Keys without such words that change no size either, or only words of the vocabulary.
+constexpr std::string_view common_config_keys =
+    "architectures auto_map model_type transformers_version torch_dtype dtype _name_or_path "
+    "*_token_id *_token_ids *_token *dropout* *_eps *_epsilon *epsilon* initializer_* *_init* "
+    "*init_std* hidden_act* *activation* act_* rope* *_rope* *rope_* *theta* rotary* mrope* "
+    "task_specific_params id2label label2id problem_type pretraining_tp *scale* *scaling* "
+    "*multiplier* *softcap* *_cap *clamp* *clip* gradient_checkpointing tokenizer_class *norm* "
+    "is_* use_* *bias* bad_words* max_length min_length do_sample num_beams* temperature top_k "
+    "top_p typical_p repetition_penalty length_penalty diversity_penalty no_repeat_ngram_size "
+    "early_stopping num_return_sequences remove_invalid_values exponential_decay* suppress_tokens "
+    "begin_suppress_tokens forced_* finetuning_task prefix torchscript tf_legacy_loss "
+    "pruned_heads chunk_size_feed_forward tie_encoder_decoder cross_attention_hidden_size "
+    "add_cross_attention unsloth_* vision_config audio_config text_config *position_embedding* "
+    "residual* embedding_multiplier *_multiplier type_vocab_size summary_* n_special "
+    "predict_special_tokens afn gelu* swiglu* mup_* *_mup* dim_model_base scale_* "
+    "transformers.js_config quantization_config compression_config quantization _commit_hash "
+    "ignored_layers no_bias logit* logits_* learned_pos_emb max_window_layers "
+    "num_logits_to_keep z_loss* *_loss* *loss_weight* scoring_func score_func topk_method n_group "
+    "topk_group topk_prob* route* parallel_* apply_* fp32_* *in_fp32 original_max_* "
+    "max_sequence_length seq_length seq_len max_seq_len model_max_length n_ctx emb_dropout "
+    "embd_pdrop resid_pdrop embd_* debug* dataset* vocab_file name name_or_path license "
+    "pad_vocab_size_multiple* special_tokens* tokens tokenizer* processor* image* video* audio* "
+    "language* visual* mm_* projector* vit_* freeze* template* ps_version downsample_* "
+    "select_layer dynamic_image_size max_dynamic_patch min_dynamic_patch force_image_size "
+    "thinker* talker* token2wav* enable_* speech* timestep* ";
 
 }  // namespace
 
@@ -386,6 +520,11 @@ bool may_change_memory_in_gguf(std::string_view key) noexcept {
 
 bool may_change_memory_in_config(std::string_view key) noexcept {
   return contains_any(memory_words, key) && !matches_any(harmless_config_keys, key);
+}
+
+bool is_unknown_in_config(std::string_view key) noexcept {
+  return !contains_any(memory_words, key) && !matches_any(common_config_keys, key) &&
+         !matches_any(harmless_config_keys, key);
 }
 
 }  // namespace hmn::cli::fit

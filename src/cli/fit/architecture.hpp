@@ -76,6 +76,8 @@ struct Architecture {
   std::uint64_t vocabulary_size = 0;
   std::optional<std::uint64_t> context_length;  // of the model's training
   std::vector<Layer> layers;
+  std::vector<std::uint64_t> head_sizes;  // that a group of a cache's type must divide
+  bool stores_scores = false;             // of attention: llama.cpp has no flash attention for it
   Notes notes;
 };
 
@@ -85,18 +87,22 @@ constexpr std::uint64_t max_size = 1u << 31;
 // Layers with a window, where a file does not list them.
 struct WindowRule {
   static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t listed = all - 1;  // only layers that the file lists
   std::uint32_t period = 0;  // one layer in this many has full attention; 0: no layer has a window
-  bool first_is_full = false;  // the first layer of each period, not the last
-  std::uint32_t size = 0;      // tokens, where the file has no key
+  bool first_is_full = false;     // the first layer of each period, not the last
+  std::uint32_t size = 0;         // tokens, where the file has no key
+  std::uint32_t forced_size = 0;  // tokens in llama.cpp, whatever size the file has
+  std::uint32_t only_layers = 0;  // in llama.cpp, only models of this many layers have windows
   bool is_chunked = false;
 
   bool has_window(std::size_t layer) const {
-    return period != 0 && (first_is_full ? layer % period != 0 : (layer + 1) % period != 0);
+    return period != listed && period != 0 &&
+           (first_is_full ? layer % period != 0 : (layer + 1) % period != 0);
   }
 };
 
 // Contents of a recurrent layer's state.
-enum class StateKind { none, mamba, mamba2, delta, kimi_delta, convolution, rwkv };
+enum class StateKind { none, mamba, mamba2, delta, kimi_delta, lightning, convolution, rwkv };
 // Layers that have a state in a GGUF file.
 enum class StateRule {
   none,
@@ -104,7 +110,7 @@ enum class StateRule {
   all_with_attention,
   without_kv,
   without_kv_and_feed_forward,
-  interval,  // all but each fourth, unless the file has its own interval
+  interval,  // all but one in ArchitectureFacts::interval, unless the file has its own interval
 };
 
 // Properties of a configuration that have no key.
@@ -121,11 +127,20 @@ enum Trait : std::uint32_t {
   one_kv_head = 1 << 9,          // num_kv_heads counts in the new decoder architecture alone
   inner_is_intermediate_size = 1 << 10,  // Mamba's width is intermediate_size
   shared_expert_like_routed = 1 << 11,   // one shared expert of the routed ones' size
-  encoder = 1 << 12,
+  encoder = 1 << 12,                     // unless its file says that it is a decoder
   every_layer_mamba = 1 << 13,
   every_layer_both = 1 << 14,             // attention and Mamba
   approximate_weights = 1 << 15,          // weights of a configuration are counted approximately
   expert_is_intermediate_size = 1 << 16,  // intermediate_size is that of an expert
+  compressed_keys = 1 << 17,              // a list of ratios compresses keys
+  indexer_keeps_values = 1 << 18,         // and is in all layers but the leading dense ones
+  indexer_shared = 1 << 23,               // by four layers, in models of a million tokens
+  router_layer = 1 << 19,                 // a layer of one head in addition to the file's
+  looped = 1 << 20,                       // each pass through the layers has its own caches
+  no_flash_attention = 1 << 21,           // llama.cpp stores attention scores
+  whole_keys = 1 << 24,                   // keys are made from a latent vector, and kept whole
+  adjusted_feed_forward = 1 << 25,        // intermediate_size is adjusted
+  embedding_twice = 1 << 22,              // llama.cpp copies an embedding that is the output too
 };
 
 // Row of the table: an architecture's facts that its files leave to the runtime.
@@ -138,6 +153,8 @@ struct ArchitectureFacts {
   std::uint32_t traits = 0;
   std::string_view source = {};
   std::uint32_t layers_with_kv = 0;  // later ones reuse caches; 0: all, or as the file has it
+  std::uint32_t interval = 4;        // one layer in this many has attention
+  std::string_view refusal = {};     // what the model is, if it writes no text token by token
 };
 const ArchitectureFacts* find_gguf_facts(std::string_view architecture) noexcept;
 const ArchitectureFacts* find_config_facts(std::string_view model_type) noexcept;
@@ -151,5 +168,7 @@ std::optional<std::uint64_t> find_default(std::string_view model_type, std::stri
 // experts, windows or caches, and is not known to be without effect.
 bool may_change_memory_in_gguf(std::string_view key) noexcept;  // without the architecture's name
 bool may_change_memory_in_config(std::string_view key) noexcept;
+// Whether a key of a configuration is in no list of known keys.
+bool is_unknown_in_config(std::string_view key) noexcept;
 
 }  // namespace hmn::cli::fit

@@ -134,9 +134,11 @@ const std::vector<json::Value>* ConfigKeys::layer_list(KeyNames keys, std::size_
                                                        bool flags) {
   const auto [key, value] = search(keys);
   const auto* items = value != nullptr ? value->items() : nullptr;
+  if (items != nullptr && items->empty()) return nullptr;
   if (items != nullptr && items->size() < layers)
-    notes.add(fmt::format("\"{}\" has {} values for {} layers", key, items->size(), layers),
-              Precision::about);
+    notes.add(fmt::format("\"{}\" has {} values for {} layers: they are repeated", key,
+                          items->size(), layers),
+              layers % items->size() == 0 ? Precision::counted : Precision::about);
   const auto is_other = [](const json::Value& item) { return item.integer().value_or(2) > 1; };
   if (items != nullptr && flags && std::any_of(items->begin(), items->end(), is_other))
     notes.add(fmt::format("\"{}\" has values other than 0 and 1", key), Precision::about);
@@ -148,22 +150,27 @@ const json::Value* ConfigKeys::object(KeyNames keys) {
   return member != nullptr && member->members() != nullptr ? member : nullptr;
 }
 
-void ConfigKeys::note_unread_members(const json::Value* section) {
+void ConfigKeys::note_unread_members(const json::Value* section, std::string& unknown_keys) {
   if (section == nullptr || section->members() == nullptr) return;
   const json::Object& members = *section->members();
   for (std::size_t i = 0; i < members.keys.size(); ++i) {
     const std::string& key = members.keys[i];
-    if (!members.values[i].is_null() && read_keys_.find(key) == read_keys_.end() &&
-        may_change_memory_in_config(key))
+    if (members.values[i].is_null() || read_keys_.find(key) != read_keys_.end()) continue;
+    if (may_change_memory_in_config(key))
       notes.add(fmt::format("\"{}\" is not understood", key), Precision::about);
+    else if (is_unknown_in_config(key) && members.values[i].text() == nullptr)
+      unknown_keys += fmt::format("{}\"{}\"", unknown_keys.empty() ? "" : ", ", key);
   }
 }
 
 void ConfigKeys::note_unread_keys() {
-  note_unread_members(language_part_);
-  if (is_nested()) return;
-  for (const std::string_view part : {"attn_config", "ffn_config", "linear_attn_config"})
-    note_unread_members(language_part_->find(part));
+  std::string unknown_keys;
+  note_unread_members(language_part_, unknown_keys);
+  if (!is_nested())
+    for (const std::string_view part : {"attn_config", "ffn_config", "linear_attn_config"})
+      note_unread_members(language_part_->find(part), unknown_keys);
+  if (!unknown_keys.empty())
+    notes.add(fmt::format("keys that are not known, and not used: {}", unknown_keys));
 }
 
 void ConfigKeys::refuse(std::string reason) {
@@ -192,8 +199,12 @@ constexpr NamedMixer mixers[] = {
     {"mamba", Mixer::mamba},
     {"mamba2", Mixer::mamba},
     {"ssm", Mixer::mamba},
+    {"lightning_attention", Mixer::linear},
+    {"kda", Mixer::linear},
     {"conv", Mixer::convolution},
     {"hybrid", Mixer::both},
+    {"moe", Mixer::none},
+    {"mlp", Mixer::none},
 };
 
 const NamedMixer* find_mixer(const std::string& name) {
@@ -206,6 +217,11 @@ bool contains_number(const std::vector<json::Value>* list, std::size_t number) {
   return list != nullptr &&
          std::any_of(list->begin(), list->end(),
                      [number](const json::Value& item) { return item.integer() == number; });
+}
+
+// A list that is shorter than the layers is repeated.
+const json::Value& find_layer_value(const std::vector<json::Value>& list, std::size_t layer) {
+  return list[layer % list.size()];
 }
 
 std::uint64_t read_kv_heads(ConfigKeys& keys, std::uint64_t heads) {
@@ -262,14 +278,16 @@ class Planner {
 
  private:
   void read() {
-    layer_types_ = keys_.list({"layer_types", "layers_block_type"});
+    layer_types_ = keys_.layer_list({"layer_types", "layers_block_type"}, count_);
+    has_single_functions_ =
+        layer_types_ != nullptr &&
+        std::any_of(layer_types_->begin(), layer_types_->end(), [](const json::Value& item) {
+          return item.text() != nullptr && (*item.text() == "moe" || *item.text() == "mlp");
+        });
     letters_ = keys_.text({"hybrid_override_pattern"});
-    const auto entry_count = layer_types_ != nullptr ? layer_types_->size()
-                             : letters_              ? letters_->size()
-                                                     : count_;
-    if (entry_count < count_)
+    if (letters_ != nullptr && letters_->size() < count_)
       keys_.refuse(
-          fmt::format("the list of layers has {} entries: expected {}", entry_count, count_));
+          fmt::format("the list of layers has {} entries: expected {}", letters_->size(), count_));
     is_latent_ = keys_.whole({"kv_lora_rank"}) != 0;
     expert_count_ = read_expert_shape(keys_).count;
     read_shapes();
@@ -300,8 +318,9 @@ class Planner {
     const auto read_flags = [this](KeyNames keys) { return keys_.layer_list(keys, count_, true); };
     compress_ratios_ = keys_.layer_list({"compress_ratios"}, count_);
     attention_types_ = read_flags({"attn_type_list"});
-    window_flags_ = read_flags({"hybrid_layer_pattern"});
-    rope_flags_ = read_flags({"no_rope_layers"});
+    window_flags_ = read_flags({"hybrid_layer_pattern", "sliding_window_layout"});
+    const auto* rope_flags = read_flags({"no_rope_layers"});
+    if (keys_.facts() == nullptr || keys_.facts()->window.is_chunked) rope_flags_ = rope_flags;
     attention_layers_ = keys_.list({"attn_layer_indices", "full_attn_idxs"});
     attention_period_ = keys_.whole({"attn_layer_period"});
     attention_offset_ =
@@ -319,20 +338,25 @@ class Planner {
         keys_.facts() != nullptr && keys_.facts()->state_rule == StateRule::interval;
     full_attention_interval_ = has_interval && layer_types_ == nullptr
                                    ? keys_.read_or_default({"full_attention_interval"}, 4)
-                                   : keys_.whole({"full_attention_interval"});
+                                   : keys_.whole({"full_attention_interval", "layer_group_size"});
   }
 
   void read_feed_forward() {
     mlp_types_ = keys_.layer_list({"mlp_layer_types"}, count_);
-    leading_dense_layers_ = keys_.whole({"first_k_dense_replace", "num_dense_layers"});
+    const auto sharing_layers = keys_.whole({"num_kv_shared_layers"});
+    if (keys_.truth("use_double_wide_mlp").value_or(false)) sharing_layers_ = sharing_layers;
+    leading_dense_layers_ =
+        keys_.whole({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"});
+    last_expert_layer_ = keys_.whole({"moe_layer_end_index"}, count_);
     dense_layers_ = keys_.list({"mlp_only_layers"});
     expert_layers_ = keys_.list({"moe_layers"});
     expert_period_ = keys_.whole({"expert_layer_period"});
     expert_offset_ = expert_period_ != 0 ? keys_.read_or_default({"expert_layer_offset"}, 0) : 0;
-    expert_step_ = keys_.whole({"decoder_sparse_step", "interleave_moe_layer_step"});
+    expert_step_ =
+        keys_.whole({"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval"});
     const auto* frequency = keys_.value({"moe_layer_freq"});
     expert_frequency_ = frequency != nullptr ? frequency->integer().value_or(0) : 0;
-    expert_flags_ = keys_.layer_list({"moe_layer_freq"}, count_, true);
+    expert_flags_ = keys_.layer_list({"moe_layer_freq", "moe_layer_layout"}, count_, true);
   }
 
   void read_window() {
@@ -342,13 +366,14 @@ class Planner {
                   : keys_.whole({"sliding_window", "sliding_window_size", "attention_chunk_size"});
     const auto is_enabled = keys_.truth("use_sliding_window");
     first_window_layer_ = keys_.whole({"max_window_layers"});
-    window_period_ = keys_.whole({"sliding_window_pattern", "_sliding_window_pattern"});
+    read_window_pattern();
     if (!is_enabled.value_or(!keys_.has(window_needs_switch))) window_ = 0;
     if (keys_.facts() != nullptr) window_rule_ = keys_.facts()->window;
     if (window_period_ != 0) window_rule_.period = static_cast<std::uint32_t>(window_period_);
     all_have_window_ = is_enabled.value_or(false) || keys_.has(window_everywhere);
     const bool is_listed = layer_types_ != nullptr || letters_ != nullptr ||
-                           window_flags_ != nullptr || rope_flags_ != nullptr || is_latent_;
+                           window_flags_ != nullptr || rope_flags_ != nullptr || is_latent_ ||
+                           !window_pattern_.empty();
     if (window_ != 0 && !is_listed && window_period_ == 0 && window_rule_.period != 0 &&
         window_rule_.period != WindowRule::all)
       keys_.notes.add(fmt::format("one of {} layers has no window, as in every \"{}\"",
@@ -361,6 +386,24 @@ class Planner {
         Precision::about);
   }
 
+  // A period as a number, or one letter or flag for each of its layers: "LLLG".
+  void read_window_pattern() {
+    const KeyNames names = {"sliding_window_pattern", "_sliding_window_pattern"};
+    if (const auto* letters = keys_.text(names)) {
+      for (const char letter : *letters) window_pattern_.push_back(letter == 'L' || letter == 'S');
+      if (letters->find_first_not_of("LSGF") != std::string::npos || letters->empty())
+        keys_.refuse(
+            fmt::format("\"sliding_window_pattern\" is \"{}\": expected L or S for layers "
+                        "with a window, G or F for others",
+                        *letters));
+    } else if (const auto* flags = keys_.layer_list(names, count_, true)) {
+      for (const auto& flag : *flags)
+        window_pattern_.push_back(flag.boolean().value_or(flag.integer() == 1));
+    } else {
+      window_period_ = keys_.whole(names);
+    }
+  }
+
   Block make_block(std::size_t index) {
     Block block;
     if (letters_ != nullptr) {
@@ -369,8 +412,8 @@ class Planner {
       return block;
     }
     block.mixer = choose_mixer(index, block.ratio);
-    if (compress_ratios_ != nullptr && index < compress_ratios_->size())
-      block.ratio = (*compress_ratios_)[index].integer().value_or(0);
+    if (compress_ratios_ != nullptr)
+      block.ratio = find_layer_value(*compress_ratios_, index).integer().value_or(0);
     if (block.mixer == Mixer::window) block.window = window_;
     if (block.mixer == Mixer::window && window_ == 0) {
       block.mixer = Mixer::attention;
@@ -381,7 +424,16 @@ class Planner {
     block.shape = block.window != 0 ? window_shape_ : full_shape_;
     if (block.mixer == Mixer::attention && is_latent_) block.mixer = Mixer::latent;
     block.feed_forward = choose_feed_forward(index);
+    if (has_single_functions_) block.feed_forward = choose_only_feed_forward(index);
+    if (index + sharing_layers_ >= count_) block.width_factor = 2;
     return block;
+  }
+
+  FeedForward choose_only_feed_forward(std::size_t index) const {
+    const auto* type = find_layer_value(*layer_types_, index).text();
+    if (type == nullptr) return FeedForward::none;
+    if (*type == "moe") return FeedForward::experts;
+    return *type == "mlp" ? FeedForward::dense : FeedForward::none;
   }
 
   // Nemotron-H: each layer has a single function.
@@ -395,7 +447,8 @@ class Planner {
   }
 
   Mixer choose_mixer(std::size_t index, std::uint64_t& ratio) {
-    if (layer_types_ != nullptr) return parse_layer_type((*layer_types_)[index], ratio);
+    if (layer_types_ != nullptr)
+      return parse_layer_type(find_layer_value(*layer_types_, index), ratio);
     if (keys_.has(every_layer_mamba)) return Mixer::mamba;
     if (keys_.has(every_layer_both)) return Mixer::both;
     if (full_attention_layers_ != nullptr)  // counted from 1
@@ -404,13 +457,18 @@ class Planner {
       return index % attention_period_ == attention_offset_ ? Mixer::attention : Mixer::mamba;
     if (attention_layers_ != nullptr)
       return contains_number(attention_layers_, index) ? Mixer::attention : alternative_mixer();
-    if (attention_types_ != nullptr && index < attention_types_->size())
-      return (*attention_types_)[index].integer() == 0 ? Mixer::linear : Mixer::attention;
-    if (window_flags_ != nullptr && index < window_flags_->size())
-      return (*window_flags_)[index].integer() == 1 ? Mixer::window : Mixer::attention;
-    if (rope_flags_ != nullptr && !rope_flags_->empty())
-      return index < rope_flags_->size() && (*rope_flags_)[index].integer() == 1 ? Mixer::window
-                                                                                 : Mixer::attention;
+    if (attention_types_ != nullptr)
+      return find_layer_value(*attention_types_, index).integer() == 0 ? Mixer::linear
+                                                                       : Mixer::attention;
+    if (window_flags_ != nullptr)
+      return find_layer_value(*window_flags_, index).integer() == 1 ? Mixer::window
+                                                                    : Mixer::attention;
+    if (rope_flags_ != nullptr)
+      return find_layer_value(*rope_flags_, index).integer() == 1 ? Mixer::window
+                                                                  : Mixer::attention;
+    if (full_attention_interval_ != 0 && index >= count_ - count_ % full_attention_interval_ &&
+        keys_.value({"layer_group_size"}) != nullptr)
+      return Mixer::attention;  // layers after the last whole group
     if (full_attention_interval_ != 0)
       return (index + 1) % full_attention_interval_ == 0 ? Mixer::attention : Mixer::linear;
     return has_window(index) ? Mixer::window : Mixer::attention;
@@ -424,6 +482,7 @@ class Planner {
 
   bool has_window(std::size_t index) const {
     if (window_ == 0) return false;
+    if (!window_pattern_.empty()) return window_pattern_[index % window_pattern_.size()];
     return window_rule_.period != 0 ? window_rule_.has_window(index)
                                     : all_have_window_ && index >= first_window_layer_;
   }
@@ -466,18 +525,20 @@ class Planner {
   FeedForward choose_feed_forward(std::size_t index) const {
     if (keys_.has(every_layer_mamba)) return FeedForward::none;
     if (expert_count_ <= 1) return FeedForward::dense;
-    if (mlp_types_ != nullptr && index < mlp_types_->size())
-      return experts_or_dense(
-          !((*mlp_types_)[index].text() && *(*mlp_types_)[index].text() == "dense"));
-    if (index < leading_dense_layers_ || contains_number(dense_layers_, index))
+    if (mlp_types_ != nullptr) {
+      const auto* type = find_layer_value(*mlp_types_, index).text();
+      return experts_or_dense(type == nullptr || *type != "dense");
+    }
+    if (index < leading_dense_layers_ || index > last_expert_layer_ ||
+        contains_number(dense_layers_, index))
       return FeedForward::dense;
     if (expert_layers_ != nullptr && !expert_layers_->empty())
       return experts_or_dense(contains_number(expert_layers_, index));
     if (expert_period_ != 0) return experts_or_dense(index % expert_period_ == expert_offset_);
     if (expert_step_ != 0) return experts_or_dense((index + 1) % expert_step_ == 0);
     if (expert_frequency_ != 0) return experts_or_dense(index % expert_frequency_ == 0);
-    if (expert_flags_ != nullptr && index < expert_flags_->size())
-      return experts_or_dense((*expert_flags_)[index].integer() != 0);
+    if (expert_flags_ != nullptr)
+      return experts_or_dense(find_layer_value(*expert_flags_, index).integer() != 0);
     return FeedForward::experts;
   }
   static FeedForward experts_or_dense(bool has_experts) {
@@ -505,13 +566,17 @@ class Planner {
   const std::vector<json::Value>* expert_layers_ = nullptr;
   const std::vector<json::Value>* expert_flags_ = nullptr;
   std::uint64_t leading_dense_layers_ = 0;
+  std::uint64_t last_expert_layer_ = 0;
   std::uint64_t expert_period_ = 0;
   std::uint64_t expert_offset_ = 0;
   std::uint64_t expert_step_ = 0;
   std::uint64_t expert_frequency_ = 0;
   std::uint64_t window_ = 0;
   std::uint64_t first_window_layer_ = 0;
-  std::uint64_t window_period_ = 0;  // the last of this many layers has full attention
+  std::vector<bool> window_pattern_;
+  bool has_single_functions_ = false;  // a layer has either attention, a state or a network
+  std::uint64_t sharing_layers_ = 0;   // the last ones, whose network may be of twice the width
+  std::uint64_t window_period_ = 0;    // the last of this many layers has full attention
   WindowRule window_rule_;
   bool all_have_window_ = false;
   bool is_latent_ = false;
@@ -519,8 +584,11 @@ class Planner {
 
 // Takes the larger value, as the length may already include the extension; an upper bound is safe.
 std::uint64_t read_context_length(ConfigKeys& keys) {
-  const auto length = keys.whole({"max_position_embeddings", "n_positions", "max_sequence_length",
-                                  "max_seq_len", "seq_length", "n_ctx", "model_max_length"});
+  std::uint64_t length = 0;
+  for (const std::string_view name :
+       {"max_position_embeddings", "n_positions", "max_sequence_length", "max_seq_len",
+        "seq_length", "n_ctx", "model_max_length"})
+    length = std::max(length, keys.whole({name}));
   const auto* scaling = keys.object({"rope_scaling", "rope_parameters"});
   if (scaling == nullptr) return length;
   const auto* original = scaling->find("original_max_position_embeddings");
@@ -538,9 +606,12 @@ class ConfigReader {
   Expected<ModelConfig> read() {
     if (keys_.truth("is_encoder_decoder").value_or(false))
       keys_.refuse("\"is_encoder_decoder\" is true: expected a model that is a decoder alone");
-    if (keys_.has(encoder) && !keys_.truth("is_decoder").value_or(false))
-      keys_.refuse(fmt::format(
-          "model type \"{}\" is an encoder: expected a model that is a decoder", keys_.type()));
+    const bool is_decoder = keys_.truth("is_decoder").value_or(false);
+    if (keys_.facts() != nullptr && !keys_.facts()->refusal.empty() &&
+        !(keys_.has(encoder) && is_decoder))
+      keys_.refuse(fmt::format("model type \"{}\" is {}: expected a model that is a decoder",
+                               keys_.type(), keys_.facts()->refusal));
+    if (keys_.facts() == nullptr) refuse_other_models();
     config_.architecture.type = keys_.type();
     hidden_size_ = read_hidden_size(keys_);
     const auto blocks = Planner(keys_).plan();
@@ -559,6 +630,34 @@ class ConfigReader {
   }
 
  private:
+  // Models of an unknown type that their keys show to be no decoder.
+  void refuse_other_models() {
+    const auto refuse = [this](std::string_view key, std::string_view kind) {
+      if (keys_.value({key}) != nullptr)
+        keys_.refuse(
+            fmt::format("\"{}\" belongs to {}: expected a model that is a decoder", key, kind));
+    };
+    for (const std::string_view key : {"_class_name", "_diffusers_version"})
+      refuse(key, "a diffusion model");
+    for (const std::string_view key : {"encoder_layers", "num_encoder_layers", "num_decoder_layers",
+                                       "encoder_attention_heads", "d_kv"})
+      refuse(key, "an encoder and a decoder");
+    for (const std::string_view key :
+         {"rescale_every", "attention_hidden_size", "wkv_version", "decay_low_rank_dim"})
+      refuse(key, "a recurrent model that vLLM does not run");
+    if (keys_.value({"vocab_size", "padded_vocab_size"}) == nullptr)
+      for (const std::string_view key : {"image_size", "patch_size", "num_channels"})
+        refuse(key, "an image model: no language layers");
+    const auto* names = keys_.list({"architectures"});
+    if (names == nullptr || names->empty() || names->front().text() == nullptr) return;
+    const std::string& name = *names->front().text();
+    for (const std::string_view end : {"ForMaskedLM", "ForImageClassification", "ForCTC",
+                                       "ForSequenceClassification", "ForTokenClassification"})
+      if (name.ends_with(end))
+        keys_.refuse(
+            fmt::format("\"architectures\" is {}: expected a model that is a decoder", name));
+  }
+
   void read_indexer(std::size_t layers) {
     indexer_size_ = keys_.whole({"index_head_dim"});
     indexer_types_ = keys_.layer_list({"indexer_types"}, layers);
@@ -572,13 +671,17 @@ class ConfigReader {
     if (is_recurrent && layer.state_size == 0)
       keys_.notes.add("the size of the recurrent layers' states is not known: they are not counted",
                       Precision::at_least);
-    if (block.mixer == Mixer::latent) {
+    if (block.mixer == Mixer::latent && keys_.has(whole_keys)) {
+      layer.cache = CacheKind::full;
+      layer.kv_heads = block.shape.heads;
+      layer.key_size = layer.value_size =
+          saturating_sum(keys_.whole({"qk_nope_head_dim"}), keys_.require({"qk_rope_head_dim"}));
+    } else if (block.mixer == Mixer::latent) {
       layer.cache = CacheKind::latent;
       layer.key_size =
           saturating_sum(keys_.require({"kv_lora_rank"}), keys_.require({"qk_rope_head_dim"}));
-      const auto* type = indexer_types_ != nullptr && index < indexer_types_->size()
-                             ? (*indexer_types_)[index].text()
-                             : nullptr;
+      const auto* type =
+          indexer_types_ != nullptr ? find_layer_value(*indexer_types_, index).text() : nullptr;
       if (type == nullptr || *type != "shared") layer.extra_size = indexer_size_;
     }
     const bool has_attention = block.mixer == Mixer::attention || block.mixer == Mixer::window ||
@@ -640,7 +743,7 @@ class ConfigReader {
     if (keys_.has(approximate_weights) || keys_.whole({"moe_latent_size"}) != 0)
       notes.add(fmt::format("weights of \"{}\" are counted approximately", keys_.type()),
                 Precision::about);
-    if (const auto count = read_predicting_layers(keys_))
+    if (const auto count = read_predicting_layers(keys_).count)
       keys_.notes.add(fmt::format("{} more {} only: weights are counted, a cache is not", count,
                                   count == 1 ? "layer predicts" : "layers predict"));
     if (keys_.facts() != nullptr) return;
@@ -668,9 +771,27 @@ std::uint64_t default_feed_forward_size(ConfigKeys& keys) {
   return size;
 }
 
+// LFM2 takes two thirds of the size, times a factor, as a multiple of a number.
+std::uint64_t adjust_feed_forward_size(ConfigKeys& keys, std::uint64_t size) {
+  const auto is_adjusted = keys.truth("block_auto_adjust_ff_dim");
+  const auto multiple = keys.find_size({"block_multiple_of"}).value_or(256);
+  const auto* factor = keys.value({"block_ffn_dim_multiplier"});
+  if (!is_adjusted)
+    keys.notes.add(
+        fmt::format("\"block_auto_adjust_ff_dim\" is missing: true is counted, the default "
+                    "of \"{}\"",
+                    keys.type()));
+  if (!is_adjusted.value_or(true)) return size;
+  const auto scale = factor != nullptr ? factor->real().value_or(1) : 1;
+  const auto scaled = static_cast<std::uint64_t>(
+      std::clamp(scale, 0.0, 1000.0) * static_cast<double>(saturating_product(2, size) / 3));
+  return saturating_product(divide_rounding_up(scaled, multiple), multiple);
+}
+
 // Mixtral and others give the size of an expert as intermediate_size.
 std::uint64_t read_expert_size(ConfigKeys& keys) {
-  if (const auto own = keys.find_size({"moe_intermediate_size"})) return *own;
+  if (const auto own = keys.find_size({"moe_intermediate_size", "moe_ffn_hidden_size"}))
+    return *own;
   const auto common = keys.require({"intermediate_size", "ffn_hidden_size"});
   if (!keys.has(expert_is_intermediate_size))
     keys.notes.add(
@@ -686,33 +807,49 @@ std::uint64_t read_hidden_size(ConfigKeys& keys) {
   return keys.require({"hidden_size", "n_embd", "n_embed", "d_model", "dim"});
 }
 
-std::uint64_t read_predicting_layers(ConfigKeys& keys) {
-  return keys.whole(
-      {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "mtp_num_layers"});
+PredictingLayers read_predicting_layers(ConfigKeys& keys) {
+  const auto deepseek_layers = keys.whole({"num_nextn_predict_layers"});
+  const auto other_layers = keys.whole({"mtp_num_hidden_layers", "mtp_num_layers"});
+  const bool has_embeddings = keys.truth("mtp_use_dedicated_embeddings").value_or(false);
+  if (const auto modules = keys.whole({"num_mtp_modules"}))
+    keys.notes.add(
+        fmt::format("\"num_mtp_modules\" is {}: not counted, MiniMax publishes the model "
+                    "without these layers",
+                    modules));
+  if (deepseek_layers != 0) return {deepseek_layers, true};
+  return {other_layers, has_embeddings};
 }
 
 std::uint64_t read_feed_forward_size(ConfigKeys& keys) {
   const auto larger = keys.find_size({"intermediate_size_mlp"});
-  const auto width = larger ? larger
-                            : keys.find_size({"intermediate_size", "ffn_hidden_size", "n_inner",
-                                              "ffn_dim", "d_ff", "hidden_dim"});
+  const auto width = larger
+                         ? larger
+                         : keys.find_size({"block_ff_dim", "intermediate_size", "ffn_hidden_size",
+                                           "n_inner", "ffn_dim", "d_ff", "hidden_dim"});
   const auto size = width ? *width : default_feed_forward_size(keys);
+  if (keys.has(adjusted_feed_forward)) return adjust_feed_forward_size(keys, size);
   return keys.has(half_feed_forward) ? size / 2 : size;
 }
 
 ExpertShape read_expert_shape(ConfigKeys& keys) {
   ExpertShape shape;
-  shape.count =
-      keys.whole({"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"});
-  const KeyNames per_token = {
-      "num_experts_per_tok", "num_experts_per_token", "moe_topk", "moe_top_k", "moe_k",
-      "experts_per_token",   "top_k_experts"};
+  shape.count = keys.whole({"num_local_experts", "n_routed_experts", "num_experts",
+                            "moe_num_experts", "moe_num_primary_experts"});
+  const KeyNames per_token = {"num_experts_per_tok",
+                              "num_experts_per_token",
+                              "moe_topk",
+                              "moe_top_k",
+                              "moe_k",
+                              "experts_per_token",
+                              "top_k_experts",
+                              "moe_num_active_primary_experts"};
   keys.value(per_token);  // marks them as read, as is the next
-  keys.value({"moe_intermediate_size"});
+  keys.value({"moe_intermediate_size", "moe_ffn_hidden_size"});
   const auto shared_size =
       keys.find({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                  "shared_intermediate_size"});
-  const auto shared = keys.whole({"n_shared_experts", "num_shared_experts", "num_shared_expert"});
+  const auto shared = keys.whole(
+      {"n_shared_experts", "num_shared_experts", "num_shared_expert", "moe_num_shared_experts"});
   const bool is_used = keys.truth("enable_moe_block").value_or(true);
   if (shape.count <= 1 || !is_used) return {};
   shape.size = read_expert_size(keys);

@@ -43,8 +43,8 @@ class ConfigKeys {
   std::optional<bool> truth(std::string_view key);
   const std::string* text(KeyNames keys);
   const std::vector<json::Value>* list(KeyNames keys);
-  // Reads a list of a value for each layer; notes that it is shorter than the layers, or that it
-  // has other numbers than 0 and 1.
+  // Reads a list of a value for each layer; notes that it is shorter than the layers, which repeats
+  // it, or that it has other numbers than 0 and 1.
   const std::vector<json::Value>* layer_list(KeyNames keys, std::size_t layers, bool flags = false);
   const json::Value* object(KeyNames keys);
   const json::Value* value(KeyNames keys) { return search(keys).value; }
@@ -63,7 +63,7 @@ class ConfigKeys {
   };
   Entry search(KeyNames keys);
   void note_duplicates(const json::Value& section);
-  void note_unread_members(const json::Value* section);
+  void note_unread_members(const json::Value* section, std::string& unknown_keys);
 
   const json::Value& document_;
   const json::Value* language_part_;
@@ -90,8 +90,9 @@ struct Block {
   Mixer mixer = Mixer::attention;  // both: attention and Mamba in one layer
   FeedForward feed_forward = FeedForward::dense;
   AttentionShape shape;
-  std::uint64_t window = 0;  // tokens
-  std::uint64_t ratio = 0;   // tokens of a compressed key
+  std::uint64_t window = 0;        // tokens
+  std::uint64_t ratio = 0;         // tokens of a compressed key
+  std::uint64_t width_factor = 1;  // of the dense network
 };
 
 // Sizes of routed and shared experts, their count, and the number used by a token.
@@ -104,7 +105,13 @@ struct ExpertShape {
 ExpertShape read_expert_shape(ConfigKeys& keys);
 std::uint64_t read_hidden_size(ConfigKeys& keys);
 std::uint64_t read_feed_forward_size(ConfigKeys& keys);
-std::uint64_t read_predicting_layers(ConfigKeys& keys);
+
+// Layers that only predict further tokens.
+struct PredictingLayers {
+  std::uint64_t count = 0;
+  bool has_embeddings = false;  // copies of input and output
+};
+PredictingLayers read_predicting_layers(ConfigKeys& keys);
 
 // Sizes of a recurrent layer, with or without attention.
 struct Recurrence {

@@ -339,6 +339,17 @@ Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) 
   }
   const auto& architecture = *model.architecture;
   const auto kv_packing = *find_kv_packing(options.kv_type);
+  if (const auto group = kv_packing.group_size; group != 0) {  // as src/llama-context.cpp checks
+    for (const auto size : architecture.head_sizes)
+      if (size % group != 0)
+        return make_failure(fmt::format("--kv-type \"{}\": heads of {}: expected a multiple of {}",
+                                        options.kv_type, size, group));
+    if (architecture.stores_scores)
+      return make_failure(
+          fmt::format("--kv-type \"{}\": llama.cpp has no flash attention for \"{}\": "
+                      "expected f16, bf16 or f32",
+                      options.kv_type, architecture.type));
+  }
   demand.context = choose_context(architecture, options);
   if (architecture.runtime == Runtime::llama_cpp) {
     if (auto failure = check_llama_cpp_options(architecture, options)) return *failure;

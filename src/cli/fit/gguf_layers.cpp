@@ -110,8 +110,10 @@ class GgufReader {
       : facts_(find_gguf_facts(type)), keys_(file, type, result_.notes) {
     result_.type = type;
     result_.runtime = Runtime::llama_cpp;
-    for (const auto& tensor : file.tensors)
+    for (const auto& tensor : file.tensors) {
       if (tensor.name == "token_embd.weight") embedding_elements_ = tensor.elements;
+      if (tensor.name == "output.weight") has_output_ = true;
+    }
   }
 
   Expected<Architecture> read() {
@@ -122,7 +124,12 @@ class GgufReader {
     if (keys_.whole("attention.causal", 1) == 0)
       return make_failure(
           fmt::format("key \"{}.attention.causal\" is false: expected a decoder", result_.type));
-    const bool is_encoder = facts_ != nullptr && (facts_->traits & encoder) != 0;
+    const bool may_be_decoder = has(encoder) && keys_.whole("attention.causal").has_value();
+    if (facts_ != nullptr && !facts_->refusal.empty() && !may_be_decoder)
+      return make_failure(
+          fmt::format("architecture \"{}\" is {}: expected one that writes text token "
+                      "by token",
+                      result_.type, facts_->refusal));
     result_.hidden_size = keys_.require("embedding_length");
     if (!keys_.error().empty()) return make_failure(keys_.error());
     read_scalars(static_cast<std::size_t>(count));
@@ -134,8 +141,9 @@ class GgufReader {
     Layer predicting;  // keeps nothing
     predicting.has_weights = false;
     result_.layers.resize(static_cast<std::size_t>(count), predicting);
+    if (has(router_layer)) result_.layers.push_back(make_router_layer());
     if (!keys_.error().empty()) return make_failure(keys_.error());
-    if (keeps_nothing() || (is_encoder && !keys_.whole("attention.causal")))
+    if (keeps_nothing())
       return make_failure(
           fmt::format("architecture \"{}\": expected a decoder whose layers have attention "
                       "or an SSM's keys",
@@ -150,8 +158,11 @@ class GgufReader {
   }
 
  private:
+  bool has(Trait trait) const { return facts_ != nullptr && (facts_->traits & trait) != 0; }
+
   void read_scalars(std::size_t count) {
     count_ = count;
+    // A file of nothing else is a draft model, with a cache of its own.
     if (const auto predicting_layers = keys_.whole("nextn_predict_layers", 0);
         predicting_layers != 0 && predicting_layers < count) {
       count_ -= static_cast<std::size_t>(predicting_layers);
@@ -159,9 +170,9 @@ class GgufReader {
           fmt::format("the last {} of {} layers only predict: their weights are "
                       "counted, a cache for them is not",
                       predicting_layers, count));
-    } else if (predicting_layers != 0) {
+    } else if (predicting_layers > count) {
       keys_.refuse(
-          fmt::format("key \"{}.nextn_predict_layers\" is {}: expected less than the {} "
+          fmt::format("key \"{}.nextn_predict_layers\" is {}: expected at most the {} "
                       "layers",
                       result_.type, predicting_layers, count));
     }
@@ -222,7 +233,14 @@ class GgufReader {
     const auto windows = keys_.read_layer_numbers("attention.sliding_window", 1);
     window_pattern_ = keys_.find("attention.sliding_window_pattern");
     window_rule_ = facts_ != nullptr ? facts_->window : WindowRule{};
+    if (window_rule_.only_layers != 0 && window_rule_.only_layers != count_) window_rule_ = {};
     window_ = windows ? find_largest(*windows) : window_rule_.size;
+    if (window_ != 0 && window_rule_.forced_size != 0 && window_ != window_rule_.forced_size) {
+      result_.notes.add(fmt::format("the window of {} tokens is {} in llama.cpp", window_,
+                                    window_rule_.forced_size));
+      window_ = window_rule_.forced_size;
+    }
+    if (facts_ != nullptr && window_rule_.period == 0) window_pattern_ = nullptr;
     if (!windows && window_ != 0)
       keys_.note_missing("attention.sliding_window", fmt::format("{} tokens are counted", window_));
     if (window_pattern_ != nullptr && std::holds_alternative<std::uint64_t>(*window_pattern_)) {
@@ -231,8 +249,9 @@ class GgufReader {
     } else if (window_pattern_ != nullptr) {
       window_flags_ = keys_.read_layer_numbers("attention.sliding_window_pattern", count_, true);
     }
-    if (window_ == 0 || window_flags_ || window_rule_.period != 0) return;
-    if (facts_ != nullptr && result_.type != "gemma4" && result_.type != "mimo2")
+    const bool has_rule = window_rule_.period != 0 && window_rule_.period != WindowRule::listed;
+    if (window_ == 0 || window_flags_ || has_rule) return;
+    if (facts_ != nullptr && window_rule_.period == 0)
       result_.notes.add(
           fmt::format("the window of {} tokens is not used by llama.cpp: all tokens are "
                       "counted",
@@ -255,7 +274,8 @@ class GgufReader {
     state_kind_ = facts_ != nullptr ? facts_->state : guess_state_kind();
     const auto rule = facts_ != nullptr ? facts_->state_rule : StateRule::without_kv;
     if (rule == StateRule::interval && !recurrent_)
-      interval_ = keys_.read_or_default("full_attention_interval", 4);
+      interval_ = keys_.read_or_default("full_attention_interval",
+                                        facts_ != nullptr ? facts_->interval : 0);
     else
       interval_ = keys_.whole("full_attention_interval", 0);
     if (state_kind_ != StateKind::none) state_size_ = compute_state_size();
@@ -285,6 +305,11 @@ class GgufReader {
       const auto head = read_state_size("wkv.head_size");
       const auto shifts = keys_.whole("token_shift_count", 2);
       return lacks_state_ ? 0 : saturating_product(hidden, saturating_sum(shifts, head));
+    }
+    if (state_kind_ == StateKind::lightning) {
+      const auto heads = find_largest(heads_);
+      const auto size = keys_.whole("attention.key_length", heads == 0 ? 0 : hidden / heads);
+      return saturating_product(heads, size, size);
     }
     const auto kernel = read_state_size("ssm.conv_kernel");
     const auto conv_length = kernel == 0 ? 0 : kernel - 1;
@@ -330,42 +355,73 @@ class GgufReader {
     window_value_size_ = keys_.whole("attention.value_length_swa");
     read_latent();
     indexer_size_ = keys_.whole("attention.indexer.key_length", 0);
-    ratios_ = keys_.read_layer_numbers("attention.compress_ratios", count_);
+    if (const auto ratios = keys_.read_layer_numbers("attention.compress_ratios", count_);
+        facts_ == nullptr || has(compressed_keys))
+      ratios_ = ratios;
     const auto indexer_flags = keys_.read_layer_numbers("attention.indexer.types", count_, true);
-    if (indexer_size_ != 0 && !indexer_flags && !ratios_)
-      keys_.note_missing("attention.indexer.types", "one in each layer is counted");
+    const auto dense_layers = keys_.whole("leading_dense_block_count", 0);
+    stack_layers_ = keys_.whole("hrm.layers_per_stack", 0);
+    result_.stores_scores = has(no_flash_attention);
+    if (has(embedding_twice) && !has_output_)
+      result_.notes.add(
+          "llama.cpp copies the embedding, which is the output too: the copy is not counted",
+          Precision::at_least);
+    loops_ = has(looped) ? keys_.whole("num_loops", 1) : 1;
     indexer_flags_ = indexer_flags.value_or(Gguf::Numbers(count_, 1));
+    if (has(indexer_keeps_values))
+      for (std::size_t i = 0; i < count_; ++i) indexer_flags_[i] = i >= dense_layers ? 1 : 0;
+    else if (has(indexer_shared) && !indexer_flags && result_.context_length >= 1u << 20)
+      for (std::size_t i = 0; i < count_; ++i) indexer_flags_[i] = i < 2 || i % 4 == 2 ? 1 : 0;
+    else if (indexer_size_ != 0 && !indexer_flags && !ratios_)
+      keys_.note_missing("attention.indexer.types", "one in each layer is counted");
   }
 
   // Files from before April 2025 lack key_length_mla; llama.cpp keeps whole keys for them.
   void read_latent() {
     const auto rank = keys_.whole("attention.kv_lora_rank", 0);
+    keys_.find("attention.kv_lora_rank_swa");
+    keys_.find("attention.key_length_mla_swa");
+    keys_.find("attention.value_length_mla_swa");
     const auto key_length = keys_.whole("attention.key_length_mla", 0);
     const auto value_length = keys_.whole("attention.value_length_mla", 0);
-    if ((key_length != 0) != (value_length != 0) || (rank == 0 && key_length != 0))
-      result_.notes.add(fmt::format("\"{}.attention\" has some of kv_lora_rank, key_length_mla and "
+    if ((key_length != 0) != (value_length != 0))
+      result_.notes.add(fmt::format("\"{}.attention\" has one of key_length_mla and "
                                     "value_length_mla: whole keys and values are counted",
                                     result_.type),
                         Precision::about);
-    if (rank == 0 || key_length == 0 || value_length == 0) return;
-    const auto sum = saturating_sum(rank, keys_.require("rope.dimension_count"));
-    latent_size_ = std::max(key_size_.value_or(sum), sum);
-    if (key_size_.value_or(sum) != sum)
-      result_.notes.add(fmt::format("\"{0}.attention.key_length\" is {1}, kv_lora_rank and "
-                                    "rope.dimension_count make {2}: the larger is counted",
-                                    result_.type, *key_size_, sum),
-                        Precision::about);
-    if (!key_size_) keys_.note_missing("attention.key_length", fmt::format("{} is counted", sum));
-    if (!value_size_)
-      keys_.note_missing("attention.value_length", fmt::format("{} is counted", rank));
+    is_latent_ = key_length != 0 && value_length != 0;
+    if (!is_latent_) return;
+    if (!key_size_ && rank != 0) {
+      key_size_ = saturating_sum(rank, keys_.whole("rope.dimension_count", 0));
+      keys_.note_missing("attention.key_length", fmt::format("{} is counted", *key_size_));
+    }
     // Queries before they are made latent, and outputs after it.
     result_.projected_size =
         saturating_product(result_.head_count, saturating_sum(key_length, value_length));
-    if (value_size_ && *value_size_ != rank)
-      result_.notes.add(fmt::format("\"{0}.attention.value_length\" is {1}, kv_lora_rank {2}: "
-                                    "the latter is counted",
-                                    result_.type, *value_size_, rank),
-                        Precision::about);
+  }
+
+  // llama.cpp checks both lengths of each layer, also where it keeps no values.
+  void note_head_sizes(std::size_t index) {
+    const auto size = heads_[0] == 0 ? 0 : result_.hidden_size / heads_[0];
+    const bool is_window = has_window(index);
+    const auto key = key_size_.value_or(size);
+    const auto value = value_size_.value_or(size);
+    for (const auto head : {is_window ? window_key_size_.value_or(key) : key,
+                            is_window ? window_value_size_.value_or(value) : value})
+      if (std::find(result_.head_sizes.begin(), result_.head_sizes.end(), head) ==
+          result_.head_sizes.end())
+        result_.head_sizes.push_back(head);
+  }
+
+  Layer make_router_layer() {
+    Layer layer;
+    layer.has_weights = false;
+    if (find_largest(heads_) == 0) return layer;
+    layer.kv_heads = 1;
+    layer.cache = CacheKind::full;
+    layer.key_size = key_size_.value_or(result_.hidden_size / find_largest(heads_));
+    layer.value_size = value_size_.value_or(layer.key_size);
+    return layer;
   }
 
   Layer make_layer(std::size_t index) {
@@ -373,16 +429,19 @@ class GgufReader {
     const bool has_state = is_recurrent(index);
     const bool has_both = facts_ != nullptr && facts_->state_rule == StateRule::all_with_attention;
     if (has_state) layer.state_size = state_size_;
-    layer.has_weights = has_state || heads_[index] != 0 || feed_forward_[index] != 0;
+    layer.has_weights = (has_state || heads_[index] != 0 || feed_forward_[index] != 0) &&
+                        (stack_layers_ == 0 || index < 2 * stack_layers_);
+    note_head_sizes(index);
     if (heads_[index] == 0 || kv_heads_[index] == 0 || (has_state && !has_both) ||
         index >= layers_with_kv_)
       return layer;
-    layer.kv_heads = kv_heads_[index];
+    layer.kv_heads = saturating_product(kv_heads_[index], loops_);
     read_sizes(layer, result_.hidden_size / heads_[index], index);
     if (ratios_)
       compress(layer, (*ratios_)[index]);
-    else if (indexer_flags_[index] != 0)
-      layer.extra_size = indexer_size_;
+    else if (indexer_flags_[index] != 0 && layer.window == 0)
+      layer.extra_size = saturating_sum(
+          indexer_size_, has(indexer_keeps_values) ? value_size_.value_or(layer.key_size) : 0);
     return layer;
   }
 
@@ -394,23 +453,24 @@ class GgufReader {
   }
 
   void read_sizes(Layer& layer, std::uint64_t default_size, std::size_t index) {
-    if (latent_size_ != 0) {
-      layer.cache = CacheKind::latent;
-      layer.key_size = latent_size_;
-      return;
-    }
     layer.cache = CacheKind::full;
     layer.key_size = read_head_size("attention.key_length", key_size_, default_size);
-    layer.value_size = read_head_size("attention.value_length", value_size_, default_size);
+    if (!is_latent_)
+      layer.value_size = read_head_size("attention.value_length", value_size_, default_size);
     if (layer.key_size == 0)
       keys_.refuse(fmt::format("{} heads: expected at most {}, the embedding's length",
                                heads_[index], result_.hidden_size));
-    if (!has_window(index)) return;
-    layer.cache = CacheKind::window;
-    layer.key_size = window_key_size_.value_or(layer.key_size);
-    layer.value_size = window_value_size_.value_or(layer.value_size);
-    layer.window = window_;
-    layer.is_chunked = window_rule_.is_chunked;
+    if (has_window(index)) {
+      layer.cache = CacheKind::window;
+      layer.key_size = window_key_size_.value_or(layer.key_size);
+      layer.value_size = window_value_size_.value_or(layer.value_size);
+      layer.window = window_;
+      layer.is_chunked = window_rule_.is_chunked;
+    }
+    if (!is_latent_) return;
+    layer.cache = CacheKind::latent;
+    layer.key_size = saturating_product(layer.kv_heads, layer.key_size);
+    layer.value_size = 0;
   }
 
   // DeepSeek-V4, by src/llama-kv-cache-dsv4.cpp: keys serve as values; a layer of ratio 4 has an
@@ -463,7 +523,10 @@ class GgufReader {
   std::optional<std::uint64_t> value_size_;
   std::optional<std::uint64_t> window_key_size_;  // in layers with a window
   std::optional<std::uint64_t> window_value_size_;
-  std::uint64_t latent_size_ = 0;
+  bool is_latent_ = false;          // keys serve as values
+  bool has_output_ = false;         // a matrix of its own
+  std::uint64_t stack_layers_ = 0;  // HRM: of two stacks, which later layers use again
+  std::uint64_t loops_ = 1;         // passes through the layers
   std::uint64_t indexer_size_ = 0;
   Gguf::Numbers indexer_flags_;
   std::optional<Gguf::Numbers> ratios_;

@@ -155,16 +155,17 @@ class ParameterCounter {
     const auto recurrence = read_recurrence(keys_, block.mixer, hidden_size_);
     count.matrices = saturating_sum(count.matrices, recurrence.matrices);
     count.plain = saturating_sum(count.plain, recurrence.vectors);
-    add_feed_forward(block.feed_forward, count);
+    add_feed_forward(block, count);
     count.matrices =
-        saturating_sum(count.matrices, saturating_product(2, hidden_size_, per_layer_size()));
+        saturating_sum(count.matrices, saturating_product(2, hidden_size_, per_layer_size()),
+                       saturating_product(2, hidden_size_, keys_.whole({"laurel_rank"})));
     return count;
   }
 
   ParameterCount count_outside(const std::vector<Block>& blocks) {
     ParameterCount count;
     const auto vocabulary = keys_.require({"vocab_size", "padded_vocab_size"});
-    const auto is_tied = keys_.truth("tie_word_embeddings").value_or(keys_.has(tied));
+    const auto is_tied = read_tied();
     const auto width = keys_.find_size({"word_embed_proj_dim"}).value_or(hidden_size_);
     count.embeddings = saturating_product(is_tied ? 1 : 2, vocabulary, width);
     if (width != hidden_size_)
@@ -175,17 +176,30 @@ class ParameterCounter {
           saturating_sum(count.embeddings,
                          saturating_product(keys_.whole({"n_positions", "max_position_embeddings"}),
                                             hidden_size_));
+    if (const auto inputs = keys_.whole({"altup_num_inputs"}); inputs > 1)  // Gemma 3n
+      count.matrices = saturating_sum(
+          count.matrices, saturating_product(2, inputs - 1, hidden_size_, hidden_size_));
     const auto rows = keys_.whole({"vocab_size_per_layer_input"}, vocabulary);
     count.embeddings = saturating_sum(
         count.embeddings,
         saturating_product(saturating_sum(rows, hidden_size_), blocks.size(), per_layer_size()));
-    for (auto remaining = std::min<std::uint64_t>(read_predicting_layers(keys_), 8); remaining > 0;
-         --remaining)
-      add_predictor(blocks.back(), vocabulary, count);
+    const auto predicting = read_predicting_layers(keys_);
+    for (auto remaining = std::min<std::uint64_t>(predicting.count, 8); remaining > 0; --remaining)
+      add_predictor(blocks.back(), predicting.has_embeddings ? vocabulary : 0, count);
     return count;
   }
 
  private:
+  bool read_tied() {
+    const auto lfm2 = keys_.truth("tie_embedding");
+    const auto given = keys_.truth("tie_word_embeddings");
+    if (given || lfm2) return given ? *given : *lfm2;
+    if (keys_.has(tied))
+      keys_.notes.add(
+          "\"tie_word_embeddings\" is missing: one matrix for input and output is counted");
+    return keys_.has(tied);
+  }
+
   // Returns the size of Gemma 3n's embedding of each layer, widened by two matrices.
   std::uint64_t per_layer_size() { return keys_.whole({"hidden_size_per_layer_input"}); }
 
@@ -219,14 +233,19 @@ class ParameterCounter {
     count.matrices =
         saturating_sum(count.matrices, saturating_product(shape.heads, value, hidden_size_));
     count.plain = saturating_sum(count.plain, rank, query_rank);
+    const auto index_size = keys_.whole({"index_head_dim"});
+    const auto index_heads = keys_.whole({"index_n_heads"});
+    count.matrices =
+        saturating_sum(count.matrices, saturating_product(query_rank, index_heads, index_size),
+                       saturating_product(hidden_size_, saturating_sum(index_size, index_heads)));
   }
 
-  void add_feed_forward(FeedForward kind, ParameterCount& count) {
-    if (kind == FeedForward::dense)
+  void add_feed_forward(const Block& block, ParameterCount& count) {
+    if (block.feed_forward == FeedForward::dense)
       count.matrices = saturating_sum(
-          count.matrices,
-          saturating_product(matrices_per_network_, hidden_size_, read_feed_forward_size(keys_)));
-    if (kind != FeedForward::experts) return;
+          count.matrices, saturating_product(matrices_per_network_, hidden_size_,
+                                             block.width_factor, read_feed_forward_size(keys_)));
+    if (block.feed_forward != FeedForward::experts) return;
     count.experts = saturating_sum(
         count.experts,
         saturating_product(matrices_per_network_, hidden_size_, experts_.size, experts_.count));
@@ -236,7 +255,8 @@ class ParameterCounter {
     count.plain = saturating_sum(count.plain, saturating_product(hidden_size_, experts_.count));
   }
 
-  // Counts an additional layer that predicts a token, with copies of embedding and output.
+  // Counts an additional layer that predicts a token, with copies of embedding and output if it has
+  // a vocabulary.
   void add_predictor(const Block& block, std::uint64_t vocabulary, ParameterCount& count) {
     const auto layer = count_layer(block);
     count.matrices = saturating_sum(count.matrices, layer.matrices,
@@ -566,6 +586,11 @@ Storage read_storage(ConfigKeys& keys) {
   storage.name = dtype.value_or("bf16");
   storage.plain = storage.embeddings = storage.matrices = storage.experts =
       make_plain_packing(storage.name);
+  // DeepSeek-V4 stores experts in 4 bits, with a scale of 8 for each 32 of them.
+  if (const auto* experts = keys.text({"expert_dtype"}); experts != nullptr && *experts == "fp4")
+    storage.experts = make_group_packing(4, 32, 8);
+  const bool has_fp4_experts = keys.text({"expert_dtype"}) != nullptr;
+  const auto fp4_experts = storage.experts;
   const auto* mlx = keys.object({"quantization"});
   const auto* config = keys.object({"quantization_config", "compression_config"});
   // MLX writes the same under both names.
@@ -573,6 +598,7 @@ Storage read_storage(ConfigKeys& keys) {
     const bool is_mlx = mlx != nullptr;
     QuantisationReader(is_mlx ? *mlx : *config, storage).read(is_mlx);
   }
+  if (has_fp4_experts) storage.experts = fp4_experts;
   return storage;
 }
 

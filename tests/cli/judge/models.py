@@ -7,7 +7,7 @@ optional tensors that its files have. llama.cpp creates such a tensor only if th
 configurations are from memory, unless `source` names a page.
 
 KEYS: architectures without such a row. Their keys are made up: sizes of a small model, with what the architecture
-needs in addition. REFUSED: architectures that neither writes text token by token, with the reason.
+needs in addition. VARIANTS: other files of an architecture. REFUSED: architectures that write no text token by token, with the reason.
 """
 OUTPUT = r"^output\.weight$"
 QKV_BIAS = r"attn_[qkv]\.bias$"
@@ -16,7 +16,9 @@ QK_NORM = r"attn_[qk]_norm\.weight$"
 
 
 def row(name, converter, config, *optional):
-    return {"name": name, "converter": converter, "config": config, "optional": "|".join([*optional, EXPERT_GATE])}
+    if not any("exps" in pattern for pattern in optional):
+        optional = [*optional, EXPERT_GATE]
+    return {"name": name, "converter": converter, "config": config, "optional": "|".join(optional)}
 
 
 def dense(model_type, layers, hidden, heads, kv_heads, size, vocabulary, context, **other_keys):
@@ -64,7 +66,7 @@ CONFIGS = [
     row("Qwen3-Next-80B-A3B", "Qwen3NextForCausalLM",
         dense("qwen3_next", 48, 2048, 16, 2, 5120, 151936, 262144, head_dim=256, num_experts=512,
               num_experts_per_tok=10, moe_intermediate_size=512, shared_expert_intermediate_size=512,
-              decoder_sparse_step=1, **DELTA), OUTPUT, r"attn_gate|ssm_in|attn_qkv"),
+              decoder_sparse_step=1, **DELTA), OUTPUT, r"attn_gate|attn_qkv"),
     row("gemma-7b", "GemmaForCausalLM",
         dense("gemma", 28, 3072, 16, 16, 24576, 256000, 8192, head_dim=256, tie_word_embeddings=True)),
     row("gemma-2-9b", "Gemma2ForCausalLM",
@@ -153,15 +155,15 @@ CONFIGS = [
         r"attn_[kv]_b\.weight"),
     row("DeepSeek-V3", "DeepseekV3ForCausalLM",
         dense("deepseek_v3", 61, 7168, 128, 128, 18432, 129280, 163840, n_routed_experts=256, num_experts_per_tok=8,
-              moe_intermediate_size=2048, first_k_dense_replace=3, num_nextn_predict_layers=1, **DEEPSEEK), OUTPUT,
+              moe_intermediate_size=2048, first_k_dense_replace=3, **DEEPSEEK), OUTPUT,
         r"exp_probs_b", r"attn_[kv]_b\.weight"),
     row("DeepSeek-V3.2", "DeepseekV32ForCausalLM",
         dense("deepseek_v32", 61, 7168, 128, 128, 18432, 129280, 163840, n_routed_experts=256, num_experts_per_tok=8,
-              moe_intermediate_size=2048, first_k_dense_replace=3, num_nextn_predict_layers=1, index_head_dim=128,
+              moe_intermediate_size=2048, first_k_dense_replace=3, index_head_dim=128,
               index_n_heads=64, index_topk=2048, **DEEPSEEK), OUTPUT, r"exp_probs_b", r"attn_[kv]_b\.weight"),
     row("Kimi-K2", "DeepseekV3ForCausalLM",
         dense("kimi_k2", 61, 7168, 64, 64, 18432, 163840, 131072, n_routed_experts=384, num_experts_per_tok=8,
-              moe_intermediate_size=2048, first_k_dense_replace=1, num_nextn_predict_layers=0,
+              moe_intermediate_size=2048, first_k_dense_replace=1,
               **(DEEPSEEK | {"n_group": 1, "topk_group": 1, "routed_scaling_factor": 2.827})), OUTPUT, r"exp_probs_b",
         r"attn_[kv]_b\.weight"),
     row("glm-4-9b-0414", "Glm4ForCausalLM",
@@ -169,11 +171,11 @@ CONFIGS = [
     row("GLM-4.5-Air", "Glm4MoeForCausalLM",
         dense("glm4_moe", 46, 4096, 96, 8, 10944, 151552, 131072, head_dim=128, n_routed_experts=128,
               num_experts_per_tok=8, n_shared_experts=1, moe_intermediate_size=1408, first_k_dense_replace=1,
-              num_nextn_predict_layers=1, partial_rotary_factor=0.5, attention_bias=True, use_qk_norm=False,
+              partial_rotary_factor=0.5, attention_bias=True, use_qk_norm=False,
               routed_scaling_factor=1.0, norm_topk_prob=True, n_group=1, topk_group=1), OUTPUT, QKV_BIAS),
     row("GLM-5", "GlmMoeDsaForCausalLM",
         dense("glm_moe_dsa", 78, 6144, 64, 64, 12288, 154880, 202752, n_routed_experts=256, num_experts_per_tok=8,
-              moe_intermediate_size=2048, first_k_dense_replace=3, num_nextn_predict_layers=1, index_head_dim=128,
+              moe_intermediate_size=2048, first_k_dense_replace=3, index_head_dim=128,
               index_n_heads=32, index_topk=2048,
               **(DEEPSEEK | {"q_lora_rank": 2048, "qk_nope_head_dim": 192, "v_head_dim": 256, "n_group": 1,
                              "topk_group": 1})), OUTPUT, r"exp_probs_b", r"attn_[kv]_b\.weight", r"indexer\."),
@@ -319,7 +321,7 @@ CONFIGS = [
               routed_scaling_factor=2.446, head_dim=72, mla_use_nope=True, moe_router_activation_func="sigmoid",
               linear_attn_config={"full_attn_layers": [4, 8, 12, 16, 20, 24, 27], "head_dim": 128, "num_heads": 32,
                                   "kda_layers": [i for i in range(1, 27) if i % 4], "short_conv_kernel_size": 4}),
-        OUTPUT, r"exp_probs_b", r"attn_[kv]_b\.weight"),
+        OUTPUT, r"exp_probs_b", r"attn_[kv]_b\.weight", r"shexp\.weight"),
     row("Trinity-Mini", "AfmoeForCausalLM",
         dense("afmoe", 32, 2048, 32, 4, 6144, 200192, 131072, head_dim=128, num_experts=128, num_experts_per_tok=8,
               num_shared_experts=1, moe_intermediate_size=1024, num_dense_layers=2, sliding_window=2048,
@@ -350,9 +352,6 @@ CONFIGS = [
          "head_dim": 64, "vocab_size": 65536, "norm_eps": 1e-5, "decay_low_rank_dim": 96, "a_low_rank_dim": 96,
          "v_low_rank_dim": 64, "gate_low_rank_dim": 256, "tie_word_embeddings": False, "torch_dtype": "bfloat16"},
         OUTPUT, r"time_mix"),
-    row("ARWKV-7B", "RwkvHybridForCausalLM",
-        dense("rwkv_hybrid", 28, 3584, 28, 4, 18944, 152064, 32768, head_size=64,
-              wkv_version=7, wkv_has_gate=False, wkv_has_group_norm=False, hidden_act="silu"), OUTPUT, r"time_mix"),
     row("Qwen3.5-27B", "Qwen3_5ForCausalLM",
         dense("qwen3_5_text", 64, 5120, 24, 4, 17408, 248320, 262144, head_dim=256,
               **(DELTA | {"linear_num_value_heads": 48}),
@@ -401,7 +400,7 @@ KEYS = {
     "llama-embed": {}, "mistral3": {}, "deci": {}, "grok": EXPERTS | {"attention.sliding_window": 0}, "refact": {},
     "qwen": {}, "qwen2vl": {}, "qwen3vl": {}, "qwen3vlmoe": EXPERTS, "plamo": {"attention.head_count_kv": HEADS},
     "plamo2": {"attention.head_count_kv": EVERY_FOURTH, "ssm.group_count": 0, "ssm.inner_size": 4096},
-    "plamo3": {}, "codeshell": {}, "orion": {}, "jais": {}, "jais2": {}, "gptj": {}, "xverse": {}, "bitnet": {},
+    "plamo3": {}, "codeshell": {}, "orion": {}, "jais": {}, "jais2": {}, "xverse": {}, "bitnet": {},
     "chatglm": {}, "chameleon": {}, "openelm": {}, "arctic": EXPERTS, "deepseek2-ocr": EXPERTS | {"attention.head_count_kv": HEADS}, "cogvlm": {},
     "mistral4": EXPERTS | LATENT,
     "gemma4": {"attention.sliding_window_pattern": WINDOWS, "attention.key_length_swa": 64,
@@ -445,9 +444,51 @@ KEYS = {
         "hyper_connection.count": 4, "hyper_connection.low_rank": 8, "attention.compress_ratios": [4] * LAYERS,
         "attention.indexer.key_length": 128},
 }
-KEYS_OPTIONAL = {"codeshell": [r"^token_embd\.weight$"], "nemotron_h_moe": [r"ssm_conv1d\.bias"],
-                 "plamo2": [r"ssm_conv1d\.bias"],
-                 "glm4moe": [r"^(?!.*(scale|bias|qkv|gate_up)).*\.weight$"]}
+# The same keys in other files of an architecture; None: the file does not have the key.
+VARIANTS = {
+    "exaone4 of 12 layers": {}, "exaone4 of 64 layers": {"block_count": 64, "attention.sliding_window": 512},
+    "smallthinker of another window": EXPERTS, "smallthinker without a window": EXPERTS | {"attention.sliding_window": None},
+    "llama4 of another window": EXPERTS, "llama4 without a window": EXPERTS | {"attention.sliding_window": None},
+    "llama4 of window 0": EXPERTS | {"attention.sliding_window": 0},
+    "qwen2 with a list of windows": {"attention.sliding_window_pattern": WINDOWS},
+    "gemma3 of every third": {"attention.sliding_window_pattern": 3},
+    "gemma3 with a list of windows": {"attention.sliding_window_pattern": WINDOWS},
+    "gemma3 without a window": {"attention.sliding_window": None},
+    "gemma2 without a window": {"attention.sliding_window": None},
+    "cohere2moe of 13 layers": EXPERTS | {"block_count": 13},
+    "phi3 with a window": {"attention.sliding_window_pattern": WINDOWS},
+    "deepseek2 without lengths of mla": EXPERTS | LATENT | {
+        "attention.key_length_mla": None, "attention.value_length_mla": None, "attention.key_length": 192,
+        "attention.value_length": 128, "attention.head_count_kv": HEADS},
+    "kimi-linear without rotation": EXPERTS | LATENT | {
+        "attention.head_count_kv": LATENT_FOURTH, "rope.dimension_count": 0, "attention.key_length": 512},
+    "qwen35 with a list of states": {"attention.recurrent_layers": [i % 3 != 0 for i in range(LAYERS)]},
+    "lfm2 with a window": {"attention.head_count_kv": EVERY_FOURTH},
+    "glm-dsa of a million tokens": EXPERTS | LATENT | INDEXER | {"context_length": 1 << 20},
+    "glm-dsa with a list of indexers": EXPERTS | LATENT | INDEXER | {
+        "attention.indexer.types": [i % 2 == 0 for i in range(LAYERS)]},
+    "falcon-h1 of the same sizes": {}, "qwen3next of every second": EXPERTS | {"full_attention_interval": 2},
+    "gemma4 without shared caches": {
+        "attention.sliding_window_pattern": WINDOWS, "attention.key_length_swa": 64, "attention.value_length_swa": 64,
+        "embedding_length_per_layer_input": 256, "rope.dimension_count_swa": 64},
+    "nanbeige of one pass": {}, "minimax-01 of every fourth": EXPERTS,
+    "minimax-01 of its own interval": EXPERTS | {"full_attention_interval": None},
+    "llama without head_count_kv": {"attention.head_count_kv": None},
+    "llama with experts": EXPERTS, "nemotron_h of the same sizes": {
+        "attention.head_count_kv": [0, KV_HEADS, 0] * 4, "feed_forward_length": [0, 0, 1024] * 4},
+}
+KEYS_OPTIONAL = {
+    "codeshell": [r"^token_embd\.weight$"], "nemotron_h_moe": [r"ssm_conv1d\.bias"],
+    "nemotron_h": [r"ssm_conv1d\.bias"], "falcon-h1": [r"ssm_conv1d\.bias"], "plamo2": [r"ssm_conv1d\.bias"],
+    "glm4moe": [r"^(?!.*(scale|bias|qkv|gate_up)).*\.weight$"],
+    "deepseek2": [r"attn_[kv]_b\.weight"], "glm-dsa": [r"attn_[kv]_b\.weight", r"indexer\."],
+    "phi3": [r"attn_qkv\.weight"], "qwen3next": [r"attn_gate|attn_qkv\.weight"], "qwen35": [r"attn_gate|attn_qkv\.weight"],
+    "deepseek2 without lengths of mla": [],
+}
+NOT_JUDGED = {
+    "eagle3": "llama.cpp runs it only beside its main model", "dflash": "llama.cpp runs it only beside its main model",
+    "arwkv7": "it needs tensors that no published configuration tells",
+}
 REFUSED = {
     "an encoder": ("bert", "modern-bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2", "jina-bert-v3",
                    "eurobert", "gemma-embedding", "t5encoder"),
@@ -455,5 +496,6 @@ REFUSED = {
     "a diffusion model": ("dream", "llada", "llada-moe", "rnd1"),
     "an image model": ("clip",),
     "an audio model": ("wavtokenizer-dec", "qwen3tts", "pockettts"),
-    "a draft model": ("eagle3", "dflash", "gemma4-assistant"),
+    "a draft model": ("gemma4-assistant",),
+    "an architecture that llama.cpp names and does not run": ("gptj",),
 }

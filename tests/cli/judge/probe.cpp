@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Asks llama.cpp what a model needs. It needs neither weights nor memory nor a GPU: allocation is off.
-//   probe tensors FILE PATTERN     tensors that the architecture creates from the keys of FILE: all that it requires,
-//                                  and the optional ones whose name PATTERN matches; then the keys that it looked for
-//   probe contexts FILE SETTING... buffers of a context: tokens,slots,ubatch,type,flash,shared,outputs
+// Asks llama.cpp what a model needs. It needs neither weights nor memory nor a GPU: allocation is
+// off.
+//   probe tensors FILE PATTERN     tensors that the architecture creates from the keys of FILE: all
+//   that it requires,
+//                                  and the optional ones whose name PATTERN matches; then the keys
+//                                  that it looked for
+//   probe contexts FILE SETTING... buffers of a context:
+//   tokens,slots,ubatch,type,flash,shared,outputs
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -71,11 +75,14 @@ extern "C" ggml_backend_buffer* ggml_backend_alloc_ctx_tensors_from_buft(
   return buffer;
 }
 
-// llama_model_loader::done_getting_tensors(bool) const compares the number of tensors with the file's.
+// llama_model_loader::done_getting_tensors(bool) const compares the number of tensors with the
+// file's.
 extern "C" void _ZNK18llama_model_loader20done_getting_tensorsEb(const void*, bool) {}
 
 static void set_nothing(ggml_tensor*, void*) {}
-static void print_log(ggml_log_level, const char* text, void*) { fputs(text, stderr); }
+static void print_log(ggml_log_level, const char* text, void*) {
+  fputs(text, stderr);
+}
 
 static ggml_type find_type(const std::string& name) {
   for (int i = 0; i < GGML_TYPE_COUNT; ++i) {

@@ -95,8 +95,13 @@ TEST_CASE("layer_types selects each layer's cache; unknown types count as full a
   REQUIRE(unbounded.notes.lines.size() == 1);
   CHECK(config_text_contains(unbounded.notes.lines[0],
                              "layers with a window are counted as full attention"));
-  CHECK(config_text_contains(config_error(make_config(R"("layer_types":["full_attention"])")),
-                             "has 1 entries: expected 6"));
+  const auto period =
+      parse_shape(R"("model_type":"gpt_oss","sliding_window":8,)"
+                  R"("layer_types":["sliding_attention","sliding_attention","full_attention"])");
+  CHECK(format_kinds(period) == "WWFWWF");
+  REQUIRE(period.notes.lines.size() == 1);
+  CHECK(period.notes.lines[0] == R"("layer_types" has 3 values for 6 layers: they are repeated)");
+  CHECK(period.notes.precision == Precision::counted);
   CHECK(config_text_contains(config_error(make_config(R"("layer_types":[1,2,3,4,5,6])")),
                              "\"layer_types\": 1: expected a text"));
 }
@@ -351,10 +356,12 @@ TEST_CASE("a value assumed for a missing key is reported") {
         Precision::about);  // Llama's models have another width
   CHECK(llama.parameters.layers[0].matrices == 4 * 64 * 64 + 3 * 64 * 256);
   const auto gpt2 = parse_keys(R"("model_type":"gpt2","n_inner":null)");
-  CHECK(gpt2.architecture.notes.lines == Lines{heads_note, width_note});
+  const std::string tied_note =
+      R"("tie_word_embeddings" is missing: one matrix for input and output is counted)";
+  CHECK(gpt2.architecture.notes.lines == Lines{heads_note, width_note, tied_note});
   CHECK(gpt2.architecture.notes.precision == Precision::counted);
   const auto mpt = parse_keys(R"("model_type":"mpt","expansion_ratio":3,"num_key_value_heads":2)");
-  CHECK(mpt.architecture.notes.lines.empty());
+  CHECK(mpt.architecture.notes.lines == Lines{tied_note});
   CHECK(mpt.parameters.layers[0].matrices == 2 * 64 * 64 + 2 * 64 * 32 + 2 * 64 * 192);
   const auto latent = parse_keys(R"("model_type":"deepseek_v2","kv_lora_rank":32,)"
                                  R"("qk_rope_head_dim":8,"intermediate_size":96)");
@@ -471,6 +478,94 @@ TEST_CASE("a model that is not a decoder is refused") {
   CHECK(config_text_contains(config_error(make_config(bert)),
                              "\"bert\" is an encoder: expected a model that is a decoder"));
   CHECK(config_error(make_config(bert + R"(,"is_decoder":true)")).empty());
+}
+
+TEST_CASE("a model that writes no text token by token is refused with the reason") {
+  const std::pair<const char*, const char*> models[] = {
+      {R"("model_type":"rwkv6")", "a recurrent model that vLLM does not run"},
+      {R"("model_type":"mt5")", "an encoder and a decoder"},
+      {R"("model_type":"llada")", "a diffusion model"},
+      {R"("model_type":"siglip")", "an image model: no language layers"},
+      {R"("model_type":"whisper")", "an audio model"},
+      {R"("_class_name":"Transformer2DModel")", "\"_class_name\" belongs to a diffusion model"},
+      {R"("model_type":"new","decoder_layers":6,"encoder_layers":6)", "an encoder and a decoder"},
+      {R"("model_type":"new","attention_hidden_size":64)", "a recurrent model"},
+      {R"("model_type":"new","architectures":["NewForMaskedLM"])",
+       "\"architectures\" is NewForMaskedLM"},
+  };
+  for (const auto& [keys, reason] : models) {
+    INFO(keys);
+    CHECK(config_text_contains(config_error(make_config(keys)), reason));
+  }
+}
+
+TEST_CASE("windows are read from a pattern of letters or flags, and from a period") {
+  const auto format_pattern = [](const std::string& pattern) {
+    return format_kinds(R"("model_type":"exaone4","sliding_window":8,"sliding_window_pattern":)" +
+                        pattern);
+  };
+  CHECK(format_pattern(R"("LLG")") == "WWFWWF");
+  CHECK(format_pattern("[1,0,1]") == "WFWWFW");
+  CHECK(format_pattern("[true,true,false]") == "WWFWWF");
+  CHECK(format_pattern("2") == "WFWFWF");
+  CHECK(config_text_contains(
+      config_error(make_config(R"("sliding_window":8,"sliding_window_pattern":"LLX")")),
+      "\"LLX\""));
+  // SmolLM3: layers without rotation have no window.
+  CHECK(format_kinds(R"("model_type":"smollm3","no_rope_layers":[1,1,1,0,1,1])") == "FFFFFF");
+}
+
+TEST_CASE("a layer of a list with moe or mlp has a single function") {
+  const auto config = make_config(
+      R"("model_type":"nemotron_h","mamba_num_heads":4,"mamba_head_dim":32,"ssm_state_size":16,)"
+      R"("conv_kernel":4,"n_groups":1,"n_routed_experts":4,"num_experts_per_tok":2,)"
+      R"("moe_intermediate_size":32,)"
+      R"("layers_block_type":["mamba","moe","attention","mlp","mamba","moe"])");
+  const auto parsed = parse_config(config);
+  REQUIRE(parsed);
+  const auto& layers = parsed->parameters.layers;
+  CHECK(layers[0].experts == 0);
+  CHECK(layers[1].experts == 2 * 64 * 32 * 4);
+  CHECK(layers[1].matrices == 0);
+  CHECK(layers[2].experts == 0);
+  CHECK(parsed->architecture.layers[1].cache == CacheKind::none);
+  CHECK(parsed->architecture.layers[1].state_size == 0);
+}
+
+TEST_CASE("LFM2 adjusts the size of its networks") {
+  const auto count = [](const std::string& keys) {
+    const auto config = parse_config(make_config(
+        R"("model_type":"lfm2","conv_L_cache":3,"full_attn_idxs":[0,1,2,3,4,5],)" + keys));
+    if (!config) FAIL(config.error().message);
+    return config->parameters.layers[0].matrices;
+  };
+  const auto same = count(R"("block_ff_dim":768,"block_auto_adjust_ff_dim":false)");
+  // 2 * 768 / 3 = 512, a multiple of 256: 256 less in three matrices of 64.
+  CHECK(same - count(R"("block_ff_dim":768,"block_auto_adjust_ff_dim":true)") == 3 * 64 * 256);
+  CHECK(same - count(R"("block_ff_dim":768,"block_auto_adjust_ff_dim":true,)"
+                     R"("block_multiple_of":300,"block_ffn_dim_multiplier":1.1)") ==
+        3 * 64 * (768 - 600));
+}
+
+TEST_CASE("predicting layers have embeddings only where a configuration or DeepSeek says so") {
+  const auto count = [](const std::string& keys) {
+    const auto config = parse_config(make_config(keys));
+    if (!config) FAIL(config.error().message);
+    return config->parameters.outside.embeddings;
+  };
+  const auto none = count(R"("model_type":"qwen3_next")");
+  CHECK(count(R"("model_type":"qwen3_next","mtp_num_hidden_layers":1)") == none);
+  CHECK(count(R"("model_type":"qwen3_next","mtp_num_hidden_layers":1,)"
+              R"("mtp_use_dedicated_embeddings":true)") > none);
+  CHECK(count(R"("model_type":"minimax_m2","num_mtp_modules":3)") == none);
+  CHECK(count(R"("model_type":"glm4_moe","num_nextn_predict_layers":1)") > none);
+}
+
+TEST_CASE("a key that is in no list is named") {
+  const auto shape = parse_shape(R"("model_type":"llama","unheard_of":3)");
+  REQUIRE(shape.notes.lines.size() == 1);
+  CHECK(shape.notes.lines[0] == R"(keys that are not known, and not used: "unheard_of")");
+  CHECK(shape.notes.precision == Precision::counted);
 }
 
 TEST_CASE("an invalid configuration is refused with the offending key") {

@@ -147,18 +147,19 @@ TEST_CASE("recurrent layers are found by interval, list or short convolution") {
 }
 
 TEST_CASE("a model whose state size is unknown is refused, not counted as zero") {
-  for (const auto* type : {"rwkv6", "t5"}) {
-    GgufFile file;
-    const std::string prefix = type;
-    file.add_text("general.architecture", type).add_number(prefix + ".block_count", 2);
-    file.add_number(prefix + ".embedding_length", 64);
-    if (prefix == "t5") file.add_number("t5.attention.head_count", 4);
-    const auto shape = read_file_shape(file);
-    REQUIRE_FALSE(shape);
-    CHECK(shape.error().message == "architecture \"" + prefix +
-                                       "\": expected a decoder whose layers have attention or an "
-                                       "SSM's keys");
-  }
+  GgufFile file;
+  file.add_text("general.architecture", "rwkv6").add_number("rwkv6.block_count", 2);
+  const auto shape = read_file_shape(file.add_number("rwkv6.embedding_length", 64));
+  REQUIRE_FALSE(shape);
+  CHECK(shape.error().message ==
+        "architecture \"rwkv6\": expected a decoder whose layers have attention or an SSM's keys");
+}
+
+TEST_CASE("a file of predicting layers alone is a draft model with a cache") {
+  CHECK(format_layer_kinds(read_shape_or_fail(
+            make_gguf_keys("qwen3").add_number("qwen3.nextn_predict_layers", 4))) == "FFFF");
+  CHECK(format_layer_kinds(read_shape_or_fail(
+            make_gguf_keys("qwen3").add_number("qwen3.nextn_predict_layers", 1))) == "FFF-");
 }
 
 TEST_CASE("invalid GGUF keys are refused by name") {

@@ -298,12 +298,10 @@ std::string list_kv_types() {
 
 bool is_cache_type_possible(const Architecture& architecture, std::string_view name) {
   const auto group = find_kv_packing(name)->group_size;
-  return name != "f8" &&
-         std::all_of(architecture.layers.begin(), architecture.layers.end(),
-                     [&](const auto& layer) {
-                       return layer.cache == CacheKind::none || group == 0 ||
-                              (layer.key_size % group == 0 && layer.value_size % group == 0);
-                     });
+  const auto is_divided = [group](std::uint64_t size) { return size % group == 0; };
+  return name != "f8" && (group == 0 || (!architecture.stores_scores &&
+                                         std::all_of(architecture.head_sizes.begin(),
+                                                     architecture.head_sizes.end(), is_divided)));
 }
 
 std::uint64_t Demand::total() const {
@@ -339,17 +337,6 @@ Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) 
   }
   const auto& architecture = *model.architecture;
   const auto kv_packing = *find_kv_packing(options.kv_type);
-  if (const auto group = kv_packing.group_size; group != 0) {  // as src/llama-context.cpp checks
-    for (const auto size : architecture.head_sizes)
-      if (size % group != 0)
-        return make_failure(fmt::format("--kv-type \"{}\": heads of {}: expected a multiple of {}",
-                                        options.kv_type, size, group));
-    if (architecture.stores_scores)
-      return make_failure(
-          fmt::format("--kv-type \"{}\": llama.cpp has no flash attention for \"{}\": "
-                      "expected f16, bf16 or f32",
-                      options.kv_type, architecture.type));
-  }
   demand.context = choose_context(architecture, options);
   if (architecture.runtime == Runtime::llama_cpp) {
     if (auto failure = check_llama_cpp_options(architecture, options)) return *failure;

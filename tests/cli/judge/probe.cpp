@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Asks llama.cpp what a model needs. It needs neither weights nor memory nor a GPU: allocation is
-// off.
-//   probe tensors FILE PATTERN     tensors that the architecture creates from the keys of FILE: all
-//   that it requires,
-//                                  and the optional ones whose name PATTERN matches; then the keys
-//                                  that it looked for
-//   probe contexts FILE SETTING... buffers of a context:
-//   tokens,slots,ubatch,type,flash,shared,outputs
+// Asks llama.cpp what a model needs, with allocation off: no weights, no memory, no GPU.
+//   probe tensors FILE PATTERN: the tensors that the architecture creates from the keys of FILE
+//     (required ones, and optional ones whose name PATTERN matches), and the keys it looks for
+//   probe contexts FILE SETTING...: the buffers of a context, which is
+//     tokens,slots,ubatch,type,flash,shared,outputs
 #include <dlfcn.h>
 
 #include <cstdint>

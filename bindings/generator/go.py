@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """go/constants.go         enumerations and presence bits
+go/names.go             names of enumerators
 go/records.go           records, with the function that makes each from its raw record
 go/internal/raw/records.go  structs laid out as in C
+go/internal/raw/dlopen.c    the functions of the header, opened at run time
+go/internal/raw/hypomnesis.h  a copy of the header
 """
 import re
 
+from . import ROOT
 from .text import Words, align_columns, lower_first, wrap_comment
 
 # REUSE-IgnoreStart
@@ -21,6 +25,12 @@ ENUMERATIONS = {
     "spill_by": "SpillRules"}
 # Enumerations that methods replace.
 HIDDEN = ("text", "tracker")
+# Enumerations whose String asks the library, which may know more numbers than this package.
+NAMED_BY_LIBRARY = ("status", "backend", "reason", "metric", "dtype")
+# Numbers that are read in hexadecimal.
+HEXADECIMAL = ("pci_device", "pci_subsystem")
+# Fields whose type and name differ: times since 1970.
+TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
 # Words that Go spells with other capitals than the first letter.
 CAPITALS = {word.lower(): word for word in
             "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NPU NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "
@@ -49,6 +59,11 @@ def _go_name(name):
     return "".join(CAPITALS.get(word, word.capitalize()) for word in name.lower().split("_"))
 
 
+def _field_name(name):
+    """The name of a field, without the unit of a time: Age for age_ns."""
+    return _go_name(TIMES.get(name) or name.removesuffix("_ns"))
+
+
 def _unexport(name):
     return name[:1].lower() + name[1:]
 
@@ -72,7 +87,7 @@ class _Writer:
                       and (enumeration.record is None or self._is_public(enumeration.record))}
         self.types |= {f"{record}_has": f"{_go_name(record)}Fields" for record in (*model.snapshot_records, "metric")}
         self.words = Words(model, lambda enumeration: self.types.get(enumeration.tag), self.constant_name,
-                           lambda record: _go_name(record.name), lambda record, name: _go_name(name))
+                           lambda record: _go_name(record.name), lambda record, name: _field_name(name))
 
     def _is_public(self, record):
         """Whether callers select the record's fields by their bits, or a diagnostic names them."""
@@ -110,8 +125,29 @@ class _Writer:
             yield from self._constant_lines(enumeration, _base(enumeration))
         yield ")"
 
+    def names(self):
+        yield from ("package hypomnesis", "")
+        for tag, kind in self.types.items():
+            enumeration = self.model.enumerations[tag]
+            if tag in NAMED_BY_LIBRARY:
+                continue
+            variable = f"namesOf{kind}"
+            yield f"var {variable} = []enumerator[{kind}]{{"
+            for member in enumeration.members:
+                yield f'\t{{{self.constant_name(enumeration, member)}, "{member.label}"}},'
+            yield "}"
+            function = "formatFlags(value" if enumeration.is_bits else f'formatEnumerator("{kind}", value'
+            yield from ("", "// String returns the name, for instance "
+                        f'"{enumeration.members[-1].label}"'
+                        + (", and the names of several bits with | between them." if enumeration.is_bits else "."),
+                        f"func (value {kind}) String() string {{", f"\treturn {function}, {variable})", "}", "")
+
     def _type(self, field):
         kind = self.types[field.enumeration] if field.enumeration else TYPES[field.kind]
+        if field.name in HEXADECIMAL:
+            kind = "PCINumber"
+        elif field.name.endswith("_ns"):
+            kind = "time.Time" if field.name in TIMES else "time.Duration"
         return f"Optional[{kind}]" if field.bit else kind
 
     def _copy(self, field):
@@ -122,6 +158,10 @@ class _Writer:
             value = f"text({value}[:])"
         elif field.kind == "bool":
             value = f"{value} != 0"
+        elif field.name in HEXADECIMAL:
+            value = f"PCINumber({value})"
+        elif field.name.endswith("_ns"):
+            value = f"{'newTime' if field.name in TIMES else 'newDuration'}({value})"
         if not field.bit:
             return value
         return f"optional(from.Present, {self.constant_name(*self.model.member[field.bit])}, {value})"
@@ -130,7 +170,7 @@ class _Writer:
         name = _go_name(record.name)
         yield from self._doc_comment(name, self.words(record.comment, record))
         yield f"type {name} struct {{"
-        rows = [[_go_name(field.name), self._type(field), f'`json:"{field.name}"`',
+        rows = [[_field_name(field.name), self._type(field), f'`json:"{TIMES.get(field.name, field.name)}"`',
                  self.words.describe_field(record, field)] for field in record.fields]
         rows += [[_go_name(_text_name(record, text)), "Optional[string]", f'`json:"{_text_name(record, text)}"`',
                   f"in a snapshot: {self.words(text.comment, record)}"] for text in record.texts]
@@ -139,7 +179,7 @@ class _Writer:
         pointer = record.name == "error"  # *Error is Go's error
         yield f"func new{name}(from *raw.{_raw_name(record.name)}) {'*' if pointer else ''}{name} {{"
         yield f"\treturn {'&' if pointer else ''}{name}{{"
-        yield from align_columns([[f"{_go_name(field.name)}:", f"{self._copy(field)},"]
+        yield from align_columns([[f"{_field_name(field.name)}:", f"{self._copy(field)},"]
                                   for field in record.fields], "\t\t")
         yield from ("\t}", "}", "")
         if record.texts:
@@ -162,13 +202,14 @@ class _Writer:
         yield from ("}", "")
 
     def records(self):
-        yield from ("package hypomnesis", "", "import (", '\t"errors"', "", '\t"hypomnesis.invalid/bindings/go/internal/raw"', ")", "")
+        yield from ("package hypomnesis", "", "import (", '\t"errors"', '\t"time"', "", f'\t"{_module()}/internal/raw"', ")",
+                    "")
         yield from self._errors()
         for record in self.model.records.values():
             yield from self._record(record)
 
     def raw_records(self):
-        yield from ("package raw", "")
+        yield from ("//go:build cgo", "", "package raw", "")
         for record in self.model.records.values():
             struct = self.model.header.structs[record.c_name]
             yield f"// {_raw_name(record.name)} is {record.c_name}."
@@ -179,8 +220,75 @@ class _Writer:
             yield from ("}", "")
 
 
+def _module():
+    """The path of the module."""
+    home = (ROOT / "cmake/home.cmake").read_text(encoding="utf-8")
+    return re.search(r'^set\(HMN_GO_MODULE "(.*)"\)$', home, re.M)[1]
+
+
+MISSING = {"void": "", "hmn_status": "", "const char *": " NULL", "uint32_t": " 0", "uint64_t": " 0"}
+
+
+def _dlopen(model):
+    """Each function of the header calls the one of the library, which is opened before main."""
+    functions = list(model.header.functions.values())
+    major, minor, _ = model.header.version.split(".")
+    version = f"{major}.{minor}" if major == "0" else major
+    yield "//go:build hypomnesis_dlopen"
+    yield from ("", "#include <hypomnesis.h>", "#include <stdio.h>", "#include <string.h>", "")
+    yield "#if defined(_WIN32)"
+    yield "#include <windows.h>"
+    yield f'#define LIBRARY "hypomnesis-{version}.dll"'
+    yield "#else"
+    yield "#include <dlfcn.h>"
+    yield "#if defined(__APPLE__)"
+    yield f'#define LIBRARY "libhypomnesis.{version}.dylib"'
+    yield "#else"
+    yield f'#define LIBRARY "libhypomnesis.so.{version}"'
+    yield "#endif"
+    yield "#endif"
+    yield from ("", "typedef void (*any_function)(void);", "", "static const char *const names[] = {")
+    yield from (f'    "{function.name}",' for function in functions)
+    yield from ("};", "static any_function functions[sizeof names / sizeof *names];", "static char problem[256];", "",
+                "__attribute__((constructor)) static void open_library(void) {", "  size_t i;",
+                "#if defined(_WIN32)", "  HMODULE library = LoadLibraryA(LIBRARY);",
+                '  if (!library) snprintf(problem, sizeof problem, LIBRARY " cannot be opened: error %lu", GetLastError());',
+                "  for (i = 0; library && i < sizeof names / sizeof *names; i++)",
+                "    functions[i] = (any_function)GetProcAddress(library, names[i]);",
+                "#else", "  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);",
+                '  if (!library) snprintf(problem, sizeof problem, "%s", dlerror());',
+                "  for (i = 0; library && i < sizeof names / sizeof *names; i++)",
+                "    *(void **)&functions[i] = dlsym(library, names[i]);", "#endif", "}", "")
+    yield "/* The error of a library that is missing, or that is older than this package and lacks the function. */"
+    yield "static hmn_status refuse(size_t function, hmn_error *error) {"
+    yield "  if (error) {"
+    yield "    error->status = HMN_E_UNSUPPORTED;"
+    yield "    error->reason = HMN_REASON_NOT_PRESENT;"
+    yield "    if (problem[0]) snprintf(error->message, sizeof error->message, \"%s\", problem);"
+    yield "    else snprintf(error->message, sizeof error->message, LIBRARY \" is older than this package: it has no %s\","
+    yield "                  names[function]);"
+    yield "  }"
+    yield "  return HMN_E_UNSUPPORTED;"
+    yield "}"
+    for index, function in enumerate(functions):
+        types = ", ".join(parameter.type for parameter in function.parameters) or "void"
+        parameters = ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters) or "void"
+        arguments = ", ".join(parameter.name for parameter in function.parameters)
+        error = "error" if any(parameter.name == "error" for parameter in function.parameters) else "NULL"
+        missing = f"return refuse({index}, {error});" if function.result == "hmn_status" else \
+            f"return{MISSING[function.result]};"
+        returned = "" if function.result == "void" else "return "
+        yield ""
+        yield f"{function.result} {function.name}({parameters}) {{"
+        yield f"  if (!functions[{index}]) {missing}"
+        yield f"  {returned}(({function.result} (*)({types}))functions[{index}])({arguments});"
+        yield "}"
+
+
 def outputs(model):
     writer = _Writer(model)
-    for path, lines in (("constants.go", writer.constants), ("records.go", writer.records),
-                        ("internal/raw/records.go", writer.raw_records)):
+    for path, lines in (("constants.go", writer.constants), ("names.go", writer.names), ("records.go", writer.records),
+                        ("internal/raw/records.go", writer.raw_records),
+                        ("internal/raw/dlopen.c", lambda: _dlopen(model))):
         yield f"go/{path}", "\n".join([*NOTICE, *lines()]).rstrip("\n") + "\n"
+    yield "go/internal/raw/hypomnesis.h", (ROOT / "include/hypomnesis.h").read_text(encoding="utf-8")

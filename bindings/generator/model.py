@@ -31,6 +31,7 @@ class Member:
     value: str  # as the header writes it
     comment: str
     fields: list[str]  # that a presence bit guards
+    label: str  # "nvidia-smi": its word in JSON and in hmn's output, else `word` in lower case
 
 
 @dataclasses.dataclass
@@ -73,9 +74,15 @@ class Record:
     texts: list[Text]
 
 
+def _read_labels():
+    """HMN_BACKEND_NVIDIA_SMI -> "nvidia-smi", for each enumerator with a word in src/model/enums.def."""
+    return dict(re.findall(r'X\(\w+, (HMN_\w+), "([^"]*)"', (ROOT / "src/model/enums.def").read_text(encoding="utf-8")))
+
+
 class Model:
     def __init__(self, path):
         self.header = headers.parse(path)
+        self.labels = _read_labels()
         self.enumerations = {}
         enumerations = [enumeration for enumeration in self.header.enumerations
                         if not re.fullmatch(r"HMN_\w+_SIZE_V\d+", enumeration.members[0].name)]
@@ -116,9 +123,15 @@ class Model:
                 fields.setdefault(bit, []).append(field)
         self.enumerations[tag] = Enumeration(
             tag, prefix, enumeration.comment, is_bits,
-            [Member(member.name, member.name.removeprefix("HMN_" if member.name == "HMN_OK" else prefix),
-                    member.value, member.comment, fields.get(member.name, []))
-             for member in enumeration.members], record, enumeration.members[0].name in self.header.presence)
+            [self._make_member(member, prefix, fields.get(member.name, [])) for member in enumeration.members], record,
+            enumeration.members[0].name in self.header.presence)
+
+    def _make_member(self, member, prefix, fields):
+        word = member.name.removeprefix("HMN_" if member.name == "HMN_OK" else prefix)
+        label = self.labels.get(member.name, "unknown")
+        if label in ("", "unknown"):  # HMN_POOL_MAIN, and the instance of a whole device
+            label = word.lower()
+        return Member(member.name, word, member.value, member.comment, fields, label)
 
     def _record(self, struct):
         bits = self.presence_bits(struct.name)

@@ -138,6 +138,9 @@ var makers = map[string]interface{}{
 var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true,
 	"hmn_metric_key": true, "hmn_reason_key": true}
 
+// times are fields that are a time.Time.
+var times = map[string]string{"unix_time_ns": "time", "start_unix_ns": "start_time"}
+
 var hidden = map[string]bool{"struct_size": true, "present": true, "reserved0": true}
 
 // setNonZero sets a field of a raw record to a value that is not its zero.
@@ -193,12 +196,16 @@ func checkField(t *testing.T, header facts, record string, field fact, maker ref
 			bits.SetUint(uint64(present))
 		}
 		result := reflect.Indirect(maker.Call([]reflect.Value{source})[0])
-		kind, ok := result.Type().FieldByName(goName(field.Name))
+		name, tag := strings.TrimSuffix(field.Name, "_ns"), field.Name
+		if time, ok := times[field.Name]; ok {
+			name, tag = time, time
+		}
+		kind, ok := result.Type().FieldByName(goName(name))
 		if !ok {
 			t.Fatalf("%s.%s is not in %v", record, field.Name, result.Type())
 		}
-		if tag := kind.Tag.Get("json"); tag != field.Name {
-			t.Errorf("%s.%s is tagged %q", record, field.Name, tag)
+		if kind.Tag.Get("json") != tag {
+			t.Errorf("%s.%s is tagged %q", record, field.Name, kind.Tag.Get("json"))
 		}
 		return result.FieldByIndex(kind.Index)
 	}

@@ -62,7 +62,7 @@ const (
 type Notes uint32
 
 const (
-	NoteStale      Notes = 1 << 0 // the last known value, AgeNs old: the driver did not answer
+	NoteStale      Notes = 1 << 0 // the last known value, Age old: the driver did not answer
 	NoteLowerBound Notes = 1 << 1 // at least this much: a part is not visible, or memory that several may share is counted once
 	NoteEstimated  Notes = 1 << 2 // derived from other values, not measured
 	NoteTruncated  Notes = 1 << 3 // a char[N] field was cut
@@ -262,7 +262,7 @@ type MetricID uint32
 const (
 	MetricUnknown             MetricID = 0
 	MetricEngineBusyNs        MetricID = 1  // count, ns, counter; instance: Engine
-	MetricEnginePercent       MetricID = 2  // 0..100 of WindowNs; instance: Engine
+	MetricEnginePercent       MetricID = 2  // 0..100 of Window; instance: Engine
 	MetricEngineCapacity      MetricID = 3  // count: number of engines; instance: Engine
 	MetricTemperature         MetricID = 20 // Celsius; instance: Sensor
 	MetricTemperatureLimit    MetricID = 21 // Celsius: where the device slows down; Sensor
@@ -320,7 +320,7 @@ type PowerReading uint32
 
 const (
 	PowerReadingUnknown PowerReading = 0
-	PowerReadingAverage PowerReading = 1 // of the device, over WindowNs where that is known
+	PowerReadingAverage PowerReading = 1 // of the device, over Window where that is known
 	PowerReadingInstant PowerReading = 2 // of the device, now
 	PowerReadingPackage PowerReading = 3 // of the whole package, including a CPU
 	PowerReadingMemory  PowerReading = 4
@@ -654,8 +654,8 @@ const (
 	UsageHasHostResident UsageFields = 1 << 8
 	UsageHasBudget       UsageFields = 1 << 9
 	UsageHasBusyNs       UsageFields = 1 << 10
-	UsageHasBusyPercent  UsageFields = 1 << 11 // BusyPercent and WindowNs
-	UsageHasStartTime    UsageFields = 1 << 12 // StartUnixNs
+	UsageHasBusyPercent  UsageFields = 1 << 11 // BusyPercent and Window
+	UsageHasStartTime    UsageFields = 1 << 12 // StartTime
 	UsageHasUID          UsageFields = 1 << 13
 	UsageHasInstance     UsageFields = 1 << 14 // GPUInstance and ComputeInstance
 	UsageHasKinds        UsageFields = 1 << 15
@@ -697,9 +697,9 @@ const (
 	deltaHasDevice uint64 = 1 << 1
 	deltaHasEnergy uint64 = 1 << 2
 
-	samplerInfoHasLast uint64 = 1 << 0 // LastStatus and LastMonotonicNs
+	samplerInfoHasLast uint64 = 1 << 0 // LastStatus and LastMonotonic
 
-	peakHasUsed         uint64 = 1 << 0 // UsedBytes, accounting and UsedMonotonicNs
+	peakHasUsed         uint64 = 1 << 0 // UsedBytes, accounting and UsedMonotonic
 	peakHasHostPool     uint64 = 1 << 1
 	peakHasHostResident uint64 = 1 << 2
 
@@ -710,8 +710,8 @@ const (
 	spillInfoHasObserved    uint64 = 1 << 1 // dedicated, shared, their peaks, the baseline of shared
 	spillInfoHasEvicted     uint64 = 1 << 2
 	spillInfoHasPeakEvicted uint64 = 1 << 3 // and the baseline of evicted
-	spillInfoHasEpisode     uint64 = 1 << 4 // LongestNs, LongestEpisode and FirstLabel
+	spillInfoHasEpisode     uint64 = 1 << 4 // Longest, LongestEpisode and FirstLabel
 
-	episodeHasEnd         uint64 = 1 << 0 // EndMonotonicNs and EndLabel
+	episodeHasEnd         uint64 = 1 << 0 // EndMonotonic and EndLabel
 	episodeHasPeakEvicted uint64 = 1 << 1
 )

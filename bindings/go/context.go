@@ -3,6 +3,7 @@
 package hypomnesis
 
 import (
+	"context"
 	"runtime"
 	"time"
 
@@ -25,6 +26,9 @@ type ContextOptions struct {
 
 // Context holds sources of measurement, opened once and kept. It may be used by any number of goroutines at
 // the same time.
+//
+// Methods that may wait for a driver take a context.Context first. When it ends, they return its error at once; the
+// driver's call cannot be interrupted: it goes on until its deadline, and later readings use its answer.
 type Context struct {
 	native raw.Context
 	handle *handle
@@ -75,6 +79,45 @@ func callContext[T any](c *Context, call func(native raw.Context, failure *raw.E
 	return checkResult(result, failure)
 }
 
+type outcome[T any] struct {
+	value T
+	err   error
+}
+
+// await returns the result of a call that may wait, or the error of a ctx that ends before. The call then goes on
+// in its goroutine until its own deadline, and discard takes its result.
+func await[T any](ctx context.Context, call func() (T, error), discard func(T)) (T, error) {
+	if ctx == nil || ctx.Done() == nil {
+		return call()
+	}
+	var zero T
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+	outcomes := make(chan outcome[T])
+	go func() {
+		value, err := call()
+		select {
+		case outcomes <- outcome[T]{value, err}:
+		case <-ctx.Done():
+			if err == nil && discard != nil {
+				discard(value)
+			}
+		}
+	}()
+	select {
+	case result := <-outcomes:
+		return result.value, result.err
+	case <-ctx.Done():
+		return zero, ctx.Err()
+	}
+}
+
+// awaitContext makes a call on a context that may wait for a driver.
+func awaitContext[T any](ctx context.Context, c *Context, call func(native raw.Context, failure *raw.Error) T) (T, error) {
+	return await(ctx, func() (T, error) { return callContext(c, call) }, nil)
+}
+
 // SetPath makes the context read from another place than the default: an absolute path. The first reading
 // shows whether it exists. ErrArgument: not absolute, empty, or too long. ErrRange: no such Path. ErrState:
 // this context was read from already. ErrUnsupported: the backend that uses it is not compiled in.
@@ -101,8 +144,8 @@ func (c *Context) setPath(path Path, value []byte) error {
 
 // Backend returns the status of a backend, which is opened if that was not tried yet. State and Status report a
 // backend that is absent, off or failing; it is not an error. ErrRange: no such backend.
-func (c *Context) Backend(backend Backend) (BackendInfo, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) BackendInfo {
+func (c *Context) Backend(ctx context.Context, backend Backend) (BackendInfo, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) BackendInfo {
 		return convertRecord(native.Backend(uint32(backend), failure), newBackendInfo)
 	})
 }
@@ -170,8 +213,8 @@ type DeviceScan struct {
 // device for the context's life. A count of 0 without an error: there certainly is no device. Where none
 // is known and a source failed, its error: ErrTimeout, ErrBackend (a driver or its library is broken, or
 // they do not match), ErrPermission, ErrNoSource (no machine file). A scan that fails changes nothing.
-func (c *Context) Scan() (DeviceScan, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) DeviceScan {
+func (c *Context) Scan(ctx context.Context) (DeviceScan, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) DeviceScan {
 		var scan DeviceScan
 		scan.Count = native.Scan(&scan.Generation, failure)
 		return scan
@@ -203,16 +246,16 @@ func (c *Context) Device(index uint32, fields DeviceFields) (Device, error) {
 // a part of the pool, 0 the whole. ErrNoDevice: no device has had the index. ErrRange: no such PoolKind.
 // ErrUnsupported: the device has no such pool, or its driver no values for it. ErrDeviceLost, ErrAsleep,
 // ErrPermission, ErrTimeout, ErrBackend, ErrNoSource: as named.
-func (c *Context) Pool(index uint32, kind PoolKind, instance uint32, fields PoolFields) (Pool, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) Pool {
+func (c *Context) Pool(ctx context.Context, index uint32, kind PoolKind, instance uint32, fields PoolFields) (Pool, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) Pool {
 		return convertRecord(native.Pool(index, uint32(kind), instance, uint64(fields), failure), newPool)
 	})
 }
 
 // Telemetry reads load, temperature and power of a device. fields selects values; 0: all that are cheap.
 // ErrUnsupported: the device has none of them. Other errors are those of Pool.
-func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) Telemetry {
+func (c *Context) Telemetry(ctx context.Context, index uint32, fields TelemetryFields) (Telemetry, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) Telemetry {
 		return convertRecord(native.Telemetry(index, uint64(fields), failure), newTelemetry)
 	})
 }
@@ -220,8 +263,8 @@ func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, er
 // Metric reads one number of the whole device, also one that takes long. ErrRange: no such MetricID.
 // ErrUnsupported: not supported by this device or driver. Other errors are those of
 // Pool. fields selects values; 0: all.
-func (c *Context) Metric(index uint32, id MetricID, instance uint32, fields MetricFields) (Metric, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) Metric {
+func (c *Context) Metric(ctx context.Context, index uint32, id MetricID, instance uint32, fields MetricFields) (Metric, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) Metric {
 		return convertRecord(native.Metric(index, uint32(id), instance, uint64(fields), failure), newMetric)
 	})
 }
@@ -229,16 +272,16 @@ func (c *Context) Metric(index uint32, id MetricID, instance uint32, fields Metr
 // Usage reads what a process uses on a device; pid is as the driver counts it. ErrRange: pid is 0.
 // ErrNoProcess: the driver lists no such process on the device. Other errors are those of Pool. fields
 // selects values; 0: all.
-func (c *Context) Usage(index, pid uint32, fields UsageFields) (Usage, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) Usage {
+func (c *Context) Usage(ctx context.Context, index, pid uint32, fields UsageFields) (Usage, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) Usage {
 		return convertRecord(native.Usage(index, pid, uint64(fields), failure), newUsage)
 	})
 }
 
 // OwnUsage reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
 // certainly includes the caller; otherwise the error is ErrNoSource. fields selects values; 0: all.
-func (c *Context) OwnUsage(index uint32, fields UsageFields) (Usage, error) {
-	return callContext(c, func(native raw.Context, failure *raw.Error) Usage {
+func (c *Context) OwnUsage(ctx context.Context, index uint32, fields UsageFields) (Usage, error) {
+	return awaitContext(ctx, c, func(native raw.Context, failure *raw.Error) Usage {
 		return convertRecord(native.OwnUsage(index, uint64(fields), failure), newUsage)
 	})
 }

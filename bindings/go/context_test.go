@@ -11,94 +11,94 @@ import (
 )
 
 func TestContextReadsEverything(t *testing.T) {
-	context := openMachine(t, twoDevices)
-	scan, err := context.Scan()
+	hmn := openMachine(t, twoDevices)
+	scan, err := hmn.Scan(background)
 	expectError(t, "error", err, nil)
 	expect(t, "count", scan.Count, 2)
 	expect(t, "has a generation", scan.Generation > 0, true)
-	index, err := context.FindDevice("uuid:GPU-2")
+	index, err := hmn.FindDevice("uuid:GPU-2")
 	expectError(t, "error", err, nil)
 	expect(t, "index", index, 1)
-	device, err := context.Device(0, 0)
+	device, err := hmn.Device(0, 0)
 	expectError(t, "error", err, nil)
 	expect(t, "name", device.Name, Some("Größte Karte 猫"))
-	pool, err := context.Pool(0, PoolMain, 0, 0)
+	pool, err := hmn.Pool(background, 0, PoolMain, 0, 0)
 	expectError(t, "error", err, nil)
 	expect(t, "total", pool.TotalBytes, Some(uint64(1<<48)))
-	telemetry, err := context.Telemetry(0, TelemetryHasPower|TelemetryHasTemperature)
+	telemetry, err := hmn.Telemetry(background, 0, TelemetryHasPower|TelemetryHasTemperature)
 	expectError(t, "error", err, nil)
 	expect(t, "power", telemetry.PowerWatts, Some(20.25))
-	usage, err := context.Usage(0, 40, 0)
+	usage, err := hmn.Usage(background, 0, 40, 0)
 	expectError(t, "error", err, nil)
 	expect(t, "used", usage.UsedBytes, Some(uint64(1<<48-1)))
-	own, err := context.OwnUsage(0, 0)
+	own, err := hmn.OwnUsage(background, 0, 0)
 	expectError(t, "error", err, nil)
 	expect(t, "own", own.UsedBytes, Some(uint64(5<<20)))
-	memory, err := context.ProcessMemory(40, ProcessMemoryHasResident)
+	memory, err := hmn.ProcessMemory(40, ProcessMemoryHasResident)
 	expectError(t, "error", err, nil)
 	expect(t, "resident", memory.ResidentBytes, Some(uint64(1<<30)))
-	memory, err = context.OwnMemory(0)
+	memory, err = hmn.OwnMemory(0)
 	expectError(t, "error", err, nil)
 	expect(t, "own resident", memory.ResidentBytes, Some(uint64(12<<20)))
-	system, err := context.SystemMemory(0)
+	system, err := hmn.SystemMemory(0)
 	expectError(t, "error", err, nil)
 	expect(t, "available", system.AvailableBytes, Some(uint64(48<<30)))
-	backend, err := context.Backend(BackendSimulated)
+	backend, err := hmn.Backend(background, BackendSimulated)
 	expectError(t, "error", err, nil)
 	expect(t, "state", backend.State, RunStateReady)
 }
 
 func TestCancelEndsWaitingUntilResume(t *testing.T) {
 	gate := filepath.Join(t.TempDir(), "gate")
-	context := openMachine(t, fmt.Sprintf(`{"host": "real", "devices": [{"pools": [{"kind": "vram", "total": 5}],
+	hmn := openMachine(t, fmt.Sprintf(`{"host": "real", "devices": [{"pools": [{"kind": "vram", "total": 5}],
 		"delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
-	scan, err := context.Scan()
+	scan, err := hmn.Scan(background)
 	expectError(t, "error", err, nil)
 	expect(t, "count", scan.Count, 1)
 	results := make(chan error)
 	go func() {
-		_, err := context.Pool(0, PoolMain, 0, 0)
+		_, err := hmn.Pool(background, 0, PoolMain, 0, 0)
 		results <- err
 	}()
-	expectError(t, "cancel", context.Cancel(), nil)
+	expectError(t, "cancel", hmn.Cancel(), nil)
 	expectError(t, "waiting", <-results, ErrCancelled)
-	_, err = context.Scan()
+	_, err = hmn.Scan(background)
 	expectError(t, "later", err, ErrCancelled)
-	_, err = context.OwnMemory(0)
+	_, err = hmn.OwnMemory(0)
 	expectError(t, "without waiting", err, nil)
-	expectError(t, "resume", context.Resume(), nil)
+	expectError(t, "resume", hmn.Resume(), nil)
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	pool, err := context.Pool(0, PoolMain, 0, 0)
+	pool, err := hmn.Pool(background, 0, PoolMain, 0, 0)
 	expectError(t, "error", err, nil)
 	expect(t, "total", pool.TotalBytes, Some(uint64(5)))
 }
 
 func TestContextRefusesWrongArguments(t *testing.T) {
-	context := openMachine(t, twoDevices)
-	expectError(t, "relative", context.SetPath(PathProc, "proc"), ErrArgument)
-	expectError(t, "empty", context.SetPath(PathProc, ""), ErrArgument)
-	expectError(t, "NUL", context.SetPath(PathProc, "/a\x00b"), ErrArgument)
-	expectError(t, "no such path", context.SetPath(99, "/a"), ErrRange)
-	expectError(t, "default", context.ResetPath(PathProc), nil)
-	_, err := context.FindDevice("uuid:GPU-9")
+	hmn := openMachine(t, twoDevices)
+	expectError(t, "relative", hmn.SetPath(PathProc, "proc"), ErrArgument)
+	expectError(t, "empty", hmn.SetPath(PathProc, ""), ErrArgument)
+	expectError(t, "NUL", hmn.SetPath(PathProc, "/a\x00b"), ErrArgument)
+	expectError(t, "no such path", hmn.SetPath(99, "/a"), ErrRange)
+	expectError(t, "default", hmn.ResetPath(PathProc), nil)
+	_, err := hmn.FindDevice("uuid:GPU-9")
 	expectError(t, "no such uuid", err, ErrNoDevice)
-	_, err = context.FindDevice("colour:red")
+	_, err = hmn.FindDevice("colour:red")
 	expectError(t, "no such key", err, ErrArgument)
-	_, err = context.FindDevice("uuid:GPU-1\x00")
+	_, err = hmn.FindDevice("uuid:GPU-1\x00")
 	expectError(t, "NUL", err, ErrArgument)
-	_, err = context.Usage(0, 0, 0)
+	_, err = hmn.Usage(background, 0, 0, 0)
 	expectError(t, "pid 0", err, ErrRange)
-	_, err = context.Usage(0, 4711, 0)
+	_, err = hmn.Usage(background, 0, 4711, 0)
 	expectError(t, "pid 4711", err, ErrNoProcess)
-	_, err = context.Pool(0, 77, 0, 0)
+	_, err = hmn.Pool(background, 0, 77, 0, 0)
 	expectError(t, "no such pool", err, ErrRange)
-	_, err = context.Telemetry(0, 1<<31)
+	_, err = hmn.Telemetry(background, 0, 1<<31)
 	expectError(t, "no such field", err, ErrUnknownFlag)
-	_, err = context.Backend(63)
+	_, err = hmn.Backend(background, 63)
 	expectError(t, "no such backend", err, ErrRange)
-	expectError(t, "too late", context.SetPath(PathProc, t.TempDir()), ErrState)
+	expectError(t, "too late", hmn.SetPath(PathProc, t.TempDir()), ErrState)
 	_, err = NewContext(&ContextOptions{Flags: 1 << 30})
 	expectError(t, "no such flag", err, ErrUnknownFlag)
 }
@@ -109,10 +109,10 @@ func TestContextReturnsTheErrorOfEachFailure(t *testing.T) {
 		"no_source": ErrNoSource, "no_process": ErrNoProcess, "permission": ErrPermission,
 		"timeout": ErrTimeout, "device_lost": ErrDeviceLost, "backend": ErrBackend, "limit": ErrLimit,
 		"overflow": ErrOverflow, "asleep": ErrAsleep, "no_device": ErrNoDevice} {
-		context := openMachine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
+		hmn := openMachine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
 		  "failures": [{"call": "pools", "status": %q, "native": {"domain": "nvml", "code": 15},
 		    "message": "the card is out"}]}]}`, word))
-		_, err := context.Pool(0, PoolMain, 0, 0)
+		_, err := hmn.Pool(background, 0, PoolMain, 0, 0)
 		expectError(t, word, err, sentinel)
 		var failure *Error
 		if !errors.As(err, &failure) {
@@ -143,12 +143,12 @@ func TestContextReadsTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("HMN_SIMULATION", path)
-	context, err := NewContext(&ContextOptions{Flags: ContextEnvironment})
+	hmn, err := NewContext(&ContextOptions{Flags: ContextEnvironment})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer context.Close()
-	scan, err := context.Scan()
+	defer hmn.Close()
+	scan, err := hmn.Scan(background)
 	expectError(t, "error", err, nil)
 	expect(t, "count", scan.Count, 2)
 }
@@ -160,37 +160,37 @@ func TestContextListsOnlyRequestedDeviceClasses(t *testing.T) {
 	}
 	t.Setenv("HMN_SIMULATION", path)
 	for _, class := range []DeviceClass{DeviceClassGPU, DeviceClassNPU} {
-		context, err := NewContext(&ContextOptions{Flags: ContextEnvironment, DeviceClasses: 1 << class})
+		hmn, err := NewContext(&ContextOptions{Flags: ContextEnvironment, DeviceClasses: 1 << class})
 		if err != nil {
 			t.Fatal(err)
 		}
-		scan, err := context.Scan()
+		scan, err := hmn.Scan(background)
 		expectError(t, "error", err, nil)
 		expect(t, "count", scan.Count, 1)
-		device, err := context.Device(0, 0)
+		device, err := hmn.Device(0, 0)
 		expectError(t, "error", err, nil)
 		expect(t, "class", device.DeviceClass, class)
-		context.Close()
+		hmn.Close()
 	}
 }
 
 // calls returns calls of all methods of a context and a snapshot.
-func calls(context *Context, snapshot *Snapshot) map[string]func() error {
+func calls(hmn *Context, snapshot *Snapshot) map[string]func() error {
 	return map[string]func() error{
-		"SetPath":       func() error { return context.SetPath(PathProc, "/proc") },
-		"ResetPath":     func() error { return context.ResetPath(PathProc) },
-		"Backend":       func() error { _, err := context.Backend(BackendOS); return err },
-		"ProcessMemory": func() error { _, err := context.ProcessMemory(1, 0); return err },
-		"OwnMemory":     func() error { _, err := context.OwnMemory(0); return err },
-		"SystemMemory":  func() error { _, err := context.SystemMemory(0); return err },
-		"Scan":          func() error { _, err := context.Scan(); return err },
-		"FindDevice":    func() error { _, err := context.FindDevice("uuid:a"); return err },
-		"Device":        func() error { _, err := context.Device(0, 0); return err },
-		"Pool":          func() error { _, err := context.Pool(0, PoolMain, 0, 0); return err },
-		"Telemetry":     func() error { _, err := context.Telemetry(0, 0); return err },
-		"Usage":         func() error { _, err := context.Usage(0, 1, 0); return err },
-		"OwnUsage":      func() error { _, err := context.OwnUsage(0, 0); return err },
-		"Take":          func() error { _, err := context.Take(nil); return err },
+		"SetPath":       func() error { return hmn.SetPath(PathProc, "/proc") },
+		"ResetPath":     func() error { return hmn.ResetPath(PathProc) },
+		"Backend":       func() error { _, err := hmn.Backend(background, BackendOS); return err },
+		"ProcessMemory": func() error { _, err := hmn.ProcessMemory(1, 0); return err },
+		"OwnMemory":     func() error { _, err := hmn.OwnMemory(0); return err },
+		"SystemMemory":  func() error { _, err := hmn.SystemMemory(0); return err },
+		"Scan":          func() error { _, err := hmn.Scan(background); return err },
+		"FindDevice":    func() error { _, err := hmn.FindDevice("uuid:a"); return err },
+		"Device":        func() error { _, err := hmn.Device(0, 0); return err },
+		"Pool":          func() error { _, err := hmn.Pool(background, 0, PoolMain, 0, 0); return err },
+		"Telemetry":     func() error { _, err := hmn.Telemetry(background, 0, 0); return err },
+		"Usage":         func() error { _, err := hmn.Usage(background, 0, 1, 0); return err },
+		"OwnUsage":      func() error { _, err := hmn.OwnUsage(background, 0, 0); return err },
+		"Take":          func() error { _, err := hmn.Take(background, nil); return err },
 		"JSON":          func() error { _, err := snapshot.JSON(); return err },
 		"DeltaSince":    func() error { _, err := snapshot.DeltaSince(snapshot, 0); return err },
 		"DeltaLine":     func() error { _, err := snapshot.DeltaLine(snapshot, 0, "x", 0); return err },
@@ -200,13 +200,13 @@ func calls(context *Context, snapshot *Snapshot) map[string]func() error {
 }
 
 func TestMethodsAfterCloseReturnErrClosed(t *testing.T) {
-	context := openMachine(t, twoDevices)
-	snapshot := take(t, context, everything)
+	hmn := openMachine(t, twoDevices)
+	snapshot := take(t, hmn, everything)
 	for i := 0; i < 2; i++ {
-		expectError(t, "close", context.Close(), nil)
+		expectError(t, "close", hmn.Close(), nil)
 		expectError(t, "close", snapshot.Close(), nil)
 	}
-	for name, call := range calls(context, snapshot) {
+	for name, call := range calls(hmn, snapshot) {
 		expectError(t, name, call(), ErrClosed)
 	}
 	expect(t, "devices", len(snapshot.Devices()), 2)
@@ -252,8 +252,8 @@ func TestMethodsOfNilReturnErrClosed(t *testing.T) {
 }
 
 func TestDeltaOfClosedSnapshotReturnsErrClosed(t *testing.T) {
-	context := openMachine(t, growingMachine)
-	before, after := take(t, context, 0), take(t, context, 0)
+	hmn := openMachine(t, growingMachine)
+	before, after := take(t, hmn, 0), take(t, hmn, 0)
 	before.Close()
 	_, err := after.DeltaSince(before, 0)
 	expectError(t, "before", err, ErrClosed)

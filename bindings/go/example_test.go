@@ -3,6 +3,7 @@
 package hypomnesis_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,7 +13,7 @@ import (
 
 // openSimulated returns a context on the machine in testdata; without SetPath it would be on this machine.
 func openSimulated() *hypomnesis.Context {
-	context, err := hypomnesis.NewContext(nil)
+	hmn, err := hypomnesis.NewContext(nil)
 	if err != nil {
 		panic(err)
 	}
@@ -20,16 +21,16 @@ func openSimulated() *hypomnesis.Context {
 	if err != nil {
 		panic(err)
 	}
-	if err := context.SetPath(hypomnesis.PathSimulation, path); err != nil {
+	if err := hmn.SetPath(hypomnesis.PathSimulation, path); err != nil {
 		panic(err)
 	}
-	return context
+	return hmn
 }
 
 func Example() {
-	context := openSimulated()
-	defer context.Close()
-	snapshot, err := context.Take(nil)
+	hmn := openSimulated()
+	defer hmn.Close()
+	snapshot, err := hmn.Take(context.Background(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -50,11 +51,11 @@ func Example() {
 }
 
 func ExampleContext_Pool() {
-	context := openSimulated()
-	defer context.Close()
-	pool, err := context.Pool(0, hypomnesis.PoolMain, 0, 0)
+	hmn := openSimulated()
+	defer hmn.Close()
+	pool, err := hmn.Pool(context.Background(), 0, hypomnesis.PoolMain, 0, 0)
 	fmt.Println(pool.TotalBytes, err)
-	_, err = context.Pool(7, hypomnesis.PoolMain, 0, 0)
+	_, err = hmn.Pool(context.Background(), 7, hypomnesis.PoolMain, 0, 0)
 	fmt.Println(errors.Is(err, hypomnesis.ErrNoDevice))
 	// Output:
 	// 17179869184 <nil>
@@ -62,17 +63,17 @@ func ExampleContext_Pool() {
 }
 
 func ExampleContext_FindDevice() {
-	context := openSimulated()
-	defer context.Close()
-	index, err := context.FindDevice("uuid:GPU-b")
+	hmn := openSimulated()
+	defer hmn.Close()
+	index, err := hmn.FindDevice("uuid:GPU-b")
 	fmt.Println(index, err)
 	// Output: 1 <nil>
 }
 
 func ExampleContext_OwnMemory() {
-	context := openSimulated()
-	defer context.Close()
-	memory, err := context.OwnMemory(hypomnesis.ProcessMemoryHasResident | hypomnesis.ProcessMemoryHasSwap)
+	hmn := openSimulated()
+	defer hmn.Close()
+	memory, err := hmn.OwnMemory(hypomnesis.ProcessMemoryHasResident | hypomnesis.ProcessMemoryHasSwap)
 	fmt.Println(memory.ResidentBytes, memory.SwapBytes, err)
 	fmt.Println("partial:", memory.Notes&hypomnesis.NotePartial != 0)
 	// Output:
@@ -81,9 +82,9 @@ func ExampleContext_OwnMemory() {
 }
 
 func ExampleError() {
-	context := openSimulated()
-	defer context.Close()
-	_, err := context.Usage(0, 99, 0)
+	hmn := openSimulated()
+	defer hmn.Close()
+	_, err := hmn.Usage(context.Background(), 0, 99, 0)
 	var failure *hypomnesis.Error
 	if errors.As(err, &failure) {
 		fmt.Println(failure.Status, failure.Backend)
@@ -104,9 +105,9 @@ func ExampleOptional() {
 }
 
 func ExampleSnapshot_Usages() {
-	context := openSimulated()
-	defer context.Close()
-	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectProcesses})
+	hmn := openSimulated()
+	defer hmn.Close()
+	snapshot, err := hmn.Take(context.Background(), &hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectProcesses})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -119,15 +120,15 @@ func ExampleSnapshot_Usages() {
 }
 
 func ExampleSnapshot_DeltaSince() {
-	context := openSimulated()
-	defer context.Close()
-	before, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
+	hmn := openSimulated()
+	defer hmn.Close()
+	before, err := hmn.Take(context.Background(), &hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer before.Close()
-	after, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
+	after, err := hmn.Take(context.Background(), &hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
 	if err != nil {
 		fmt.Println(err)
 		return

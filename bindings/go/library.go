@@ -40,10 +40,22 @@ func (c *durationConverter) ns(name string, duration time.Duration) uint64 {
 	return uint64(duration)
 }
 
-// MonotonicNs returns the time of the clock behind every MonotonicNs, in nanoseconds. It stops while the
-// machine is suspended.
-func MonotonicNs() uint64 {
-	return raw.Monotonic_ns()
+// newDuration returns a duration of the library; one of more than 292 years is Unlimited.
+func newDuration(ns uint64) time.Duration {
+	if ns > math.MaxInt64 {
+		return Unlimited
+	}
+	return time.Duration(ns)
+}
+
+// newTime returns a time given in nanoseconds since 1970.
+func newTime(ns uint64) time.Time {
+	return time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC()
+}
+
+// Monotonic returns the time of the clock behind every Monotonic. It stops while the machine is suspended.
+func Monotonic() time.Duration {
+	return newDuration(raw.Monotonic_ns())
 }
 
 // HasBackend reports whether a backend is compiled in; false for one that the library does not know.
@@ -59,7 +71,10 @@ func HasFeature(feature Feature) bool {
 // String is the status' name, for instance "HMN_E_RANGE"; "HMN_E_?" for one that the library does not
 // know.
 func (s Status) String() string {
-	return raw.Status_name(int32(s))
+	if name := raw.Status_name(int32(s)); name != "" {
+		return name
+	}
+	return "HMN_E_UNSUPPORTED" // hypomnesis_dlopen without its library, whose calls have this status
 }
 
 // String is the backend's name, for instance "nvml"; "unknown" for one that the library does not know.

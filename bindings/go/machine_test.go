@@ -3,12 +3,15 @@
 package hypomnesis
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 )
+
+var background = context.Background()
 
 func isError(err, target error) bool {
 	return errors.Is(err, target)
@@ -21,20 +24,20 @@ func openMachine(t testing.TB, description string) *Context {
 	if err := os.WriteFile(path, []byte(description), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	context, err := NewContext(&ContextOptions{Deadline: time.Minute})
+	hmn, err := NewContext(&ContextOptions{Deadline: time.Minute})
 	if err == nil {
-		err = context.SetPath(PathSimulation, path)
+		err = hmn.SetPath(PathSimulation, path)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { context.Close() })
-	return context
+	t.Cleanup(func() { hmn.Close() })
+	return hmn
 }
 
-func take(t testing.TB, context *Context, collect Collect) *Snapshot {
+func take(t testing.TB, hmn *Context, collect Collect) *Snapshot {
 	t.Helper()
-	snapshot, err := context.Take(&SnapshotOptions{Collect: collect})
+	snapshot, err := hmn.Take(background, &SnapshotOptions{Collect: collect})
 	if err != nil {
 		t.Fatal(err)
 	}

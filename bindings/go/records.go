@@ -5,6 +5,7 @@ package hypomnesis
 
 import (
 	"errors"
+	"time"
 
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
@@ -182,33 +183,33 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 
 // Device: identity of a device.
 type Device struct {
-	Notes                  Notes            `json:"notes"`
-	Backend                Backend          `json:"backend"`
-	Index                  uint32           `json:"index"` // index in the context: never reused, never renumbered
-	DeviceClass            DeviceClass      `json:"device_class"`
-	Form                   DeviceForm       `json:"form"`
-	State                  RunState         `json:"state"`
-	Vendor                 Vendor           `json:"vendor"` // a PCI vendor id
-	MemoryKind             MemoryKind       `json:"memory_kind"`
-	ParentIndex            Optional[uint32] `json:"parent_index"`             // the device that this partition belongs to: a MIG instance, an XCP
-	DriverIndex            Optional[uint32] `json:"driver_index"`             // index in the vendor's own tools
-	PCIDevice              Optional[uint32] `json:"pci_device"`               // PCI device id
-	PCISubsystem           Optional[uint32] `json:"pci_subsystem"`            // subsystem device id << 16 | subsystem vendor id
-	RenderMinor            Optional[uint32] `json:"render_minor"`             // N of /dev/dri/renderDN
-	NUMANode               Optional[uint32] `json:"numa_node"`                // the host's NUMA node that is the device's own memory
-	GPUInstance            Optional[uint32] `json:"gpu_instance"`             // number of the MIG GPU instance
-	ComputeInstance        Optional[uint32] `json:"compute_instance"`         // number of the MIG compute instance
-	CUDAVersionMajor       Optional[uint32] `json:"cuda_version_major"`       // newest CUDA that the driver supports: 12.4 is 12 and 4
-	CUDAVersionMinor       Optional[uint32] `json:"cuda_version_minor"`       // of the same version
-	ComputeCapabilityMajor Optional[uint32] `json:"compute_capability_major"` // NVIDIA: 9.0 is 9 and 0
-	ComputeCapabilityMinor Optional[uint32] `json:"compute_capability_minor"` // of the same capability
-	OSID                   Optional[uint64] `json:"os_id"`                    // Windows: adapter LUID; macOS: registry id
-	AgeNs                  uint64           `json:"age_ns"`                   // time since its driver listed it; with several drivers, since the earliest list
-	Name                   Optional[string] `json:"name"`                     // as the vendor writes it: "NVIDIA GeForce RTX 4090"
-	UUID                   Optional[string] `json:"uuid"`                     // as the vendor writes it: "GPU-…", "MIG-…"
-	PCIBusID               Optional[string] `json:"pci_bus_id"`               // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
-	DriverVersion          Optional[string] `json:"driver_version"`           // as the vendor writes it
-	Architecture           Optional[string] `json:"architecture"`             // as the vendor names it: "Hopper", "gfx942"
+	Notes                  Notes               `json:"notes"`
+	Backend                Backend             `json:"backend"`
+	Index                  uint32              `json:"index"` // index in the context: never reused, never renumbered
+	DeviceClass            DeviceClass         `json:"device_class"`
+	Form                   DeviceForm          `json:"form"`
+	State                  RunState            `json:"state"`
+	Vendor                 Vendor              `json:"vendor"` // a PCI vendor id
+	MemoryKind             MemoryKind          `json:"memory_kind"`
+	ParentIndex            Optional[uint32]    `json:"parent_index"`             // the device that this partition belongs to: a MIG instance, an XCP
+	DriverIndex            Optional[uint32]    `json:"driver_index"`             // index in the vendor's own tools
+	PCIDevice              Optional[PCINumber] `json:"pci_device"`               // PCI device id
+	PCISubsystem           Optional[PCINumber] `json:"pci_subsystem"`            // subsystem device id << 16 | subsystem vendor id
+	RenderMinor            Optional[uint32]    `json:"render_minor"`             // N of /dev/dri/renderDN
+	NUMANode               Optional[uint32]    `json:"numa_node"`                // the host's NUMA node that is the device's own memory
+	GPUInstance            Optional[uint32]    `json:"gpu_instance"`             // number of the MIG GPU instance
+	ComputeInstance        Optional[uint32]    `json:"compute_instance"`         // number of the MIG compute instance
+	CUDAVersionMajor       Optional[uint32]    `json:"cuda_version_major"`       // newest CUDA that the driver supports: 12.4 is 12 and 4
+	CUDAVersionMinor       Optional[uint32]    `json:"cuda_version_minor"`       // of the same version
+	ComputeCapabilityMajor Optional[uint32]    `json:"compute_capability_major"` // NVIDIA: 9.0 is 9 and 0
+	ComputeCapabilityMinor Optional[uint32]    `json:"compute_capability_minor"` // of the same capability
+	OSID                   Optional[uint64]    `json:"os_id"`                    // Windows: adapter LUID; macOS: registry id
+	Age                    time.Duration       `json:"age_ns"`                   // time since its driver listed it; with several drivers, since the earliest list
+	Name                   Optional[string]    `json:"name"`                     // as the vendor writes it: "NVIDIA GeForce RTX 4090"
+	UUID                   Optional[string]    `json:"uuid"`                     // as the vendor writes it: "GPU-…", "MIG-…"
+	PCIBusID               Optional[string]    `json:"pci_bus_id"`               // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
+	DriverVersion          Optional[string]    `json:"driver_version"`           // as the vendor writes it
+	Architecture           Optional[string]    `json:"architecture"`             // as the vendor names it: "Hopper", "gfx942"
 }
 
 func newDevice(from *raw.Device) Device {
@@ -223,8 +224,8 @@ func newDevice(from *raw.Device) Device {
 		MemoryKind:             MemoryKind(from.MemoryKind),
 		ParentIndex:            optional(from.Present, DeviceHasParent, from.ParentIndex),
 		DriverIndex:            optional(from.Present, DeviceHasDriverIndex, from.DriverIndex),
-		PCIDevice:              optional(from.Present, DeviceHasPCIDevice, from.PciDevice),
-		PCISubsystem:           optional(from.Present, DeviceHasPCISubsystem, from.PciSubsystem),
+		PCIDevice:              optional(from.Present, DeviceHasPCIDevice, PCINumber(from.PciDevice)),
+		PCISubsystem:           optional(from.Present, DeviceHasPCISubsystem, PCINumber(from.PciSubsystem)),
 		RenderMinor:            optional(from.Present, DeviceHasRenderMinor, from.RenderMinor),
 		NUMANode:               optional(from.Present, DeviceHasNUMANode, from.NumaNode),
 		GPUInstance:            optional(from.Present, DeviceHasInstance, from.GpuInstance),
@@ -234,7 +235,7 @@ func newDevice(from *raw.Device) Device {
 		ComputeCapabilityMajor: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapabilityMajor),
 		ComputeCapabilityMinor: optional(from.Present, DeviceHasComputeCapability, from.ComputeCapabilityMinor),
 		OSID:                   optional(from.Present, DeviceHasOSID, from.OsId),
-		AgeNs:                  from.AgeNs,
+		Age:                    newDuration(from.AgeNs),
 		Name:                   optional(from.Present, DeviceHasName, text(from.Name[:])),
 		UUID:                   optional(from.Present, DeviceHasUUID, text(from.Uuid[:])),
 		PCIBusID:               optional(from.Present, DeviceHasPCI, text(from.PciBusId[:])),
@@ -259,7 +260,7 @@ type Pool struct {
 	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of the memory that can be allocated now: the free memory, but no more than is left of the budget and, if the pool is part of the host's memory, of the host's usable memory; the total while the device sleeps. For a pool with parts, their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
 	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy grants this process
 	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no visible process; only in snapshots that collect processes
-	AgeNs             uint64           `json:"age_ns"`             // time since the driver's answer
+	Age               time.Duration    `json:"age_ns"`             // time since the driver's answer
 }
 
 func newPool(from *raw.Pool) Pool {
@@ -278,38 +279,38 @@ func newPool(from *raw.Pool) Pool {
 		UsableBytes:       optional(from.Present, PoolHasUsable, from.UsableBytes),
 		BudgetBytes:       optional(from.Present, PoolHasBudget, from.BudgetBytes),
 		UnattributedBytes: optional(from.Present, PoolHasUnattributed, from.UnattributedBytes),
-		AgeNs:             from.AgeNs,
+		Age:               newDuration(from.AgeNs),
 	}
 }
 
 // Telemetry: load, temperature and power of a device.
 type Telemetry struct {
-	Notes              Notes              `json:"notes"`
-	Backend            Backend            `json:"backend"`
-	DeviceIndex        uint32             `json:"device_index"`
-	CoreClockMHz       Optional[uint32]   `json:"core_clock_mhz"`
-	MemoryClockMHz     Optional[uint32]   `json:"memory_clock_mhz"`
-	FanPercent         Optional[uint32]   `json:"fan_percent"` // share of the fan's highest speed; may exceed 100
-	FanRPM             Optional[uint32]   `json:"fan_rpm"`
-	PCIeGeneration     Optional[uint32]   `json:"pcie_generation"` // current generation of the link
-	PCIeWidth          Optional[uint32]   `json:"pcie_width"`      // lanes in use now
-	PState             Optional[uint32]   `json:"p_state"`         // NVIDIA: 0 is the fastest
-	Throttle           Optional[Throttle] `json:"throttle"`
-	Backends           uint64             `json:"backends"`             // bit n: backend n provided at least one field
-	GPUBusyPercent     Optional[float64]  `json:"gpu_busy_percent"`     // 0..100: share of time in which something ran
-	MemoryBusyPercent  Optional[float64]  `json:"memory_busy_percent"`  // 0..100: share of time in which memory was read or written; not how full it is
-	EncoderBusyPercent Optional[float64]  `json:"encoder_busy_percent"` // 0..100
-	DecoderBusyPercent Optional[float64]  `json:"decoder_busy_percent"` // 0..100
-	TemperatureCelsius Optional[float64]  `json:"temperature_celsius"`
-	HotspotCelsius     Optional[float64]  `json:"hotspot_celsius"`
-	MemoryCelsius      Optional[float64]  `json:"memory_celsius"`
-	PowerWatts         Optional[float64]  `json:"power_watts"`
-	PowerLimitWatts    Optional[float64]  `json:"power_limit_watts"`
-	EnergyJoules       Optional[float64]  `json:"energy_joules"` // counter since the driver was loaded: take differences
-	PCIeRxBytes        Optional[uint64]   `json:"pcie_rx_bytes"` // counter: take differences
-	PCIeTxBytes        Optional[uint64]   `json:"pcie_tx_bytes"` // counter: take differences
-	WindowNs           Optional[uint64]   `json:"window_ns"`     // time over which the percentages are averaged
-	AgeNs              uint64             `json:"age_ns"`        // time since the driver's answer
+	Notes              Notes                   `json:"notes"`
+	Backend            Backend                 `json:"backend"`
+	DeviceIndex        uint32                  `json:"device_index"`
+	CoreClockMHz       Optional[uint32]        `json:"core_clock_mhz"`
+	MemoryClockMHz     Optional[uint32]        `json:"memory_clock_mhz"`
+	FanPercent         Optional[uint32]        `json:"fan_percent"` // share of the fan's highest speed; may exceed 100
+	FanRPM             Optional[uint32]        `json:"fan_rpm"`
+	PCIeGeneration     Optional[uint32]        `json:"pcie_generation"` // current generation of the link
+	PCIeWidth          Optional[uint32]        `json:"pcie_width"`      // lanes in use now
+	PState             Optional[uint32]        `json:"p_state"`         // NVIDIA: 0 is the fastest
+	Throttle           Optional[Throttle]      `json:"throttle"`
+	Backends           uint64                  `json:"backends"`             // bit n: backend n provided at least one field
+	GPUBusyPercent     Optional[float64]       `json:"gpu_busy_percent"`     // 0..100: share of time in which something ran
+	MemoryBusyPercent  Optional[float64]       `json:"memory_busy_percent"`  // 0..100: share of time in which memory was read or written; not how full it is
+	EncoderBusyPercent Optional[float64]       `json:"encoder_busy_percent"` // 0..100
+	DecoderBusyPercent Optional[float64]       `json:"decoder_busy_percent"` // 0..100
+	TemperatureCelsius Optional[float64]       `json:"temperature_celsius"`
+	HotspotCelsius     Optional[float64]       `json:"hotspot_celsius"`
+	MemoryCelsius      Optional[float64]       `json:"memory_celsius"`
+	PowerWatts         Optional[float64]       `json:"power_watts"`
+	PowerLimitWatts    Optional[float64]       `json:"power_limit_watts"`
+	EnergyJoules       Optional[float64]       `json:"energy_joules"` // counter since the driver was loaded: take differences
+	PCIeRxBytes        Optional[uint64]        `json:"pcie_rx_bytes"` // counter: take differences
+	PCIeTxBytes        Optional[uint64]        `json:"pcie_tx_bytes"` // counter: take differences
+	Window             Optional[time.Duration] `json:"window_ns"`     // time over which the percentages are averaged
+	Age                time.Duration           `json:"age_ns"`        // time since the driver's answer
 }
 
 func newTelemetry(from *raw.Telemetry) Telemetry {
@@ -338,22 +339,22 @@ func newTelemetry(from *raw.Telemetry) Telemetry {
 		EnergyJoules:       optional(from.Present, TelemetryHasEnergy, from.EnergyJoules),
 		PCIeRxBytes:        optional(from.Present, TelemetryHasPCIeRx, from.PcieRxBytes),
 		PCIeTxBytes:        optional(from.Present, TelemetryHasPCIeTx, from.PcieTxBytes),
-		WindowNs:           optional(from.Present, TelemetryHasWindow, from.WindowNs),
-		AgeNs:              from.AgeNs,
+		Window:             optional(from.Present, TelemetryHasWindow, newDuration(from.WindowNs)),
+		Age:                newDuration(from.AgeNs),
 	}
 }
 
 // Metric: one number of a device, with its own source and age. Either value or count is present.
 type Metric struct {
-	Notes       Notes             `json:"notes"`
-	Backend     Backend           `json:"backend"`
-	DeviceIndex uint32            `json:"device_index"`
-	ID          MetricID          `json:"id"`
-	Instance    uint32            `json:"instance"`  // one of several: see the metric
-	Value       Optional[float64] `json:"value"`     // a reading
-	Count       Optional[uint64]  `json:"count"`     // a counter or a whole number
-	WindowNs    Optional[uint64]  `json:"window_ns"` // time over which value is averaged
-	AgeNs       uint64            `json:"age_ns"`    // time since the driver's answer
+	Notes       Notes                   `json:"notes"`
+	Backend     Backend                 `json:"backend"`
+	DeviceIndex uint32                  `json:"device_index"`
+	ID          MetricID                `json:"id"`
+	Instance    uint32                  `json:"instance"`  // one of several: see the metric
+	Value       Optional[float64]       `json:"value"`     // a reading
+	Count       Optional[uint64]        `json:"count"`     // a counter or a whole number
+	Window      Optional[time.Duration] `json:"window_ns"` // time over which value is averaged
+	Age         time.Duration           `json:"age_ns"`    // time since the driver's answer
 }
 
 func newMetric(from *raw.Metric) Metric {
@@ -365,43 +366,43 @@ func newMetric(from *raw.Metric) Metric {
 		Instance:    from.Instance,
 		Value:       optional(from.Present, MetricHasValue, from.Value),
 		Count:       optional(from.Present, MetricHasCount, from.Count),
-		WindowNs:    optional(from.Present, MetricHasWindow, from.WindowNs),
-		AgeNs:       from.AgeNs,
+		Window:      optional(from.Present, MetricHasWindow, newDuration(from.WindowNs)),
+		Age:         newDuration(from.AgeNs),
 	}
 }
 
 // Usage: memory of one process on one device: values of that process only, never of the device.
 type Usage struct {
-	Notes             Notes                `json:"notes"` // NoteForeignPID: pid is not of the proc tree in use
-	Backend           Backend              `json:"backend"`
-	PID               uint32               `json:"pid"` // as the driver lists it: see hmn_usage_read
-	DeviceIndex       uint32               `json:"device_index"`
-	Kinds             Optional[UsageKinds] `json:"kinds"`      // UsageKindCompute, UsageKindGraphics, UsageKindMedia
-	Accounting        Accounting           `json:"accounting"` // what UsedBytes counts
-	NameState         NameState            `json:"name_state"`
-	UID               Optional[uint32]     `json:"uid"`              // effective user id
-	GPUInstance       Optional[uint32]     `json:"gpu_instance"`     // number of the MIG GPU instance
-	ComputeInstance   Optional[uint32]     `json:"compute_instance"` // number of the MIG compute instance
-	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time, for display: see ProcessKey. For an exited process: start of the driver's accounting
-	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as in Accounting; for an integrated device all of its memory, including HostPoolBytes
-	ResidentBytes     Optional[uint64]     `json:"resident_bytes"`
-	CommittedBytes    Optional[uint64]     `json:"committed_bytes"`
-	AllocatedBytes    Optional[uint64]     `json:"allocated_bytes"`
-	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // memory that other processes hold as well; it and PurgeableBytes may exceed UsedBytes if the driver counts them whether they are resident or not
-	PurgeableBytes    Optional[uint64]     `json:"purgeable_bytes"`
-	EvictedBytes      Optional[uint64]     `json:"evicted_bytes"`       // belongs in device memory, but is not there now
-	HostPoolBytes     Optional[uint64]     `json:"host_pool_bytes"`     // host RAM mapped for the device (GTT, WDDM shared)
-	HostResidentBytes Optional[uint64]     `json:"host_resident_bytes"` // RSS: the same in each row of this pid
-	BudgetBytes       Optional[uint64]     `json:"budget_bytes"`
-	BusyNs            Optional[uint64]     `json:"busy_ns"` // counter: take differences
-	BusyPercent       Optional[float64]    `json:"busy_percent"`
-	WindowNs          Optional[uint64]     `json:"window_ns"`       // time over which BusyPercent is averaged
-	AgeNs             uint64               `json:"age_ns"`          // time since the driver's answer
-	PeakUsedBytes     Optional[uint64]     `json:"peak_used_bytes"` // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
-	ProcessKey        Optional[uint64]     `json:"process_key"`     // opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all readers in one PID namespace. Absent for a process of another PID namespace, for an exited process, and if the system does not identify its boot (a copied proc tree)
-	Name              Optional[string]     `json:"name"`            // in a snapshot: command name
-	Command           Optional[string]     `json:"command"`         // in a snapshot: command line
-	Container         Optional[string]     `json:"container"`       // in a snapshot: id of the container
+	Notes             Notes                   `json:"notes"` // NoteForeignPID: pid is not of the proc tree in use
+	Backend           Backend                 `json:"backend"`
+	PID               uint32                  `json:"pid"` // as the driver lists it: see hmn_usage_read
+	DeviceIndex       uint32                  `json:"device_index"`
+	Kinds             Optional[UsageKinds]    `json:"kinds"`      // UsageKindCompute, UsageKindGraphics, UsageKindMedia
+	Accounting        Accounting              `json:"accounting"` // what UsedBytes counts
+	NameState         NameState               `json:"name_state"`
+	UID               Optional[uint32]        `json:"uid"`              // effective user id
+	GPUInstance       Optional[uint32]        `json:"gpu_instance"`     // number of the MIG GPU instance
+	ComputeInstance   Optional[uint32]        `json:"compute_instance"` // number of the MIG compute instance
+	StartTime         Optional[time.Time]     `json:"start_time"`       // start time, for display: see ProcessKey. For an exited process: start of the driver's accounting
+	UsedBytes         Optional[uint64]        `json:"used_bytes"`       // main value, accounted as in Accounting; for an integrated device all of its memory, including HostPoolBytes
+	ResidentBytes     Optional[uint64]        `json:"resident_bytes"`
+	CommittedBytes    Optional[uint64]        `json:"committed_bytes"`
+	AllocatedBytes    Optional[uint64]        `json:"allocated_bytes"`
+	SharedBytes       Optional[uint64]        `json:"shared_bytes"` // memory that other processes hold as well; it and PurgeableBytes may exceed UsedBytes if the driver counts them whether they are resident or not
+	PurgeableBytes    Optional[uint64]        `json:"purgeable_bytes"`
+	EvictedBytes      Optional[uint64]        `json:"evicted_bytes"`       // belongs in device memory, but is not there now
+	HostPoolBytes     Optional[uint64]        `json:"host_pool_bytes"`     // host RAM mapped for the device (GTT, WDDM shared)
+	HostResidentBytes Optional[uint64]        `json:"host_resident_bytes"` // RSS: the same in each row of this pid
+	BudgetBytes       Optional[uint64]        `json:"budget_bytes"`
+	Busy              Optional[time.Duration] `json:"busy_ns"` // counter: take differences
+	BusyPercent       Optional[float64]       `json:"busy_percent"`
+	Window            Optional[time.Duration] `json:"window_ns"`       // time over which BusyPercent is averaged
+	Age               time.Duration           `json:"age_ns"`          // time since the driver's answer
+	PeakUsedBytes     Optional[uint64]        `json:"peak_used_bytes"` // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
+	ProcessKey        Optional[uint64]        `json:"process_key"`     // opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all readers in one PID namespace. Absent for a process of another PID namespace, for an exited process, and if the system does not identify its boot (a copied proc tree)
+	Name              Optional[string]        `json:"name"`            // in a snapshot: command name
+	Command           Optional[string]        `json:"command"`         // in a snapshot: command line
+	Container         Optional[string]        `json:"container"`       // in a snapshot: id of the container
 }
 
 func newUsage(from *raw.Usage) Usage {
@@ -416,7 +417,7 @@ func newUsage(from *raw.Usage) Usage {
 		UID:               optional(from.Present, UsageHasUID, from.Uid),
 		GPUInstance:       optional(from.Present, UsageHasInstance, from.GpuInstance),
 		ComputeInstance:   optional(from.Present, UsageHasInstance, from.ComputeInstance),
-		StartUnixNs:       optional(from.Present, UsageHasStartTime, from.StartUnixNs),
+		StartTime:         optional(from.Present, UsageHasStartTime, newTime(from.StartUnixNs)),
 		UsedBytes:         optional(from.Present, UsageHasUsed, from.UsedBytes),
 		ResidentBytes:     optional(from.Present, UsageHasResident, from.ResidentBytes),
 		CommittedBytes:    optional(from.Present, UsageHasCommitted, from.CommittedBytes),
@@ -427,10 +428,10 @@ func newUsage(from *raw.Usage) Usage {
 		HostPoolBytes:     optional(from.Present, UsageHasHostPool, from.HostPoolBytes),
 		HostResidentBytes: optional(from.Present, UsageHasHostResident, from.HostResidentBytes),
 		BudgetBytes:       optional(from.Present, UsageHasBudget, from.BudgetBytes),
-		BusyNs:            optional(from.Present, UsageHasBusyNs, from.BusyNs),
+		Busy:              optional(from.Present, UsageHasBusyNs, newDuration(from.BusyNs)),
 		BusyPercent:       optional(from.Present, UsageHasBusyPercent, from.BusyPercent),
-		WindowNs:          optional(from.Present, UsageHasBusyPercent, from.WindowNs),
-		AgeNs:             from.AgeNs,
+		Window:            optional(from.Present, UsageHasBusyPercent, newDuration(from.WindowNs)),
+		Age:               newDuration(from.AgeNs),
 		PeakUsedBytes:     optional(from.Present, UsageHasPeakUsed, from.PeakUsedBytes),
 		ProcessKey:        optional(from.Present, UsageHasProcessKey, from.ProcessKey),
 	}
@@ -450,7 +451,7 @@ type Group struct {
 	DeviceIndex uint32           `json:"device_index"`
 	UsedBytes   Optional[uint64] `json:"used_bytes"`  // VRAM held by the group's processes
 	LimitBytes  Optional[uint64] `json:"limit_bytes"` // the lowest limit of the group and of the groups that contain it, which they may share with others; absent: none, or not readable
-	AgeNs       uint64           `json:"age_ns"`      // time since the kernel was queried
+	Age         time.Duration    `json:"age_ns"`      // time since the kernel was queried
 	Name        Optional[string] `json:"name"`        // in a snapshot: its container, else its path
 }
 
@@ -461,7 +462,7 @@ func newGroup(from *raw.Group) Group {
 		DeviceIndex: from.DeviceIndex,
 		UsedBytes:   optional(from.Present, GroupHasUsed, from.UsedBytes),
 		LimitBytes:  optional(from.Present, GroupHasLimit, from.LimitBytes),
-		AgeNs:       from.AgeNs,
+		Age:         newDuration(from.AgeNs),
 	}
 }
 
@@ -471,19 +472,19 @@ var textsOfGroup = [...]textOf[Group]{
 
 // SnapshotInfo: counts, times and notes of a snapshot.
 type SnapshotInfo struct {
-	Notes                  Notes   `json:"notes"`   // NotePartial: a requested value is missing; NoteLowerBound: a device, or all values of one, may be missing, so counts and sums over devices are minimums
-	Collect                Collect `json:"collect"` // what was requested
-	DeviceCount            uint32  `json:"device_count"`
-	PoolCount              uint32  `json:"pool_count"`
-	UsageCount             uint32  `json:"usage_count"`
-	DiagnosticCount        uint32  `json:"diagnostic_count"`
-	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes that the system did not permit the caller to read, or whose use of a device it did not permit to read
-	MetricCount            uint32  `json:"metric_count"`
-	GroupCount             uint32  `json:"group_count"`
-	UnixTimeNs             uint64  `json:"unix_time_ns"`      // start time, since 1970
-	MonotonicNs            uint64  `json:"monotonic_ns"`      // start time: hmn_monotonic_ns
-	DurationNs             uint64  `json:"duration_ns"`       // time that the snapshot took
-	DeviceGeneration       uint64  `json:"device_generation"` // generation of the context's last scan: see hmn_device_scan
+	Notes                  Notes         `json:"notes"`   // NotePartial: a requested value is missing; NoteLowerBound: a device, or all values of one, may be missing, so counts and sums over devices are minimums
+	Collect                Collect       `json:"collect"` // what was requested
+	DeviceCount            uint32        `json:"device_count"`
+	PoolCount              uint32        `json:"pool_count"`
+	UsageCount             uint32        `json:"usage_count"`
+	DiagnosticCount        uint32        `json:"diagnostic_count"`
+	UnreadableProcessCount uint32        `json:"unreadable_process_count"` // processes that the system did not permit the caller to read, or whose use of a device it did not permit to read
+	MetricCount            uint32        `json:"metric_count"`
+	GroupCount             uint32        `json:"group_count"`
+	Time                   time.Time     `json:"time"`              // start time, since 1970
+	Monotonic              time.Duration `json:"monotonic_ns"`      // start time: hmn_monotonic_ns
+	Duration               time.Duration `json:"duration_ns"`       // time that the snapshot took
+	DeviceGeneration       uint64        `json:"device_generation"` // generation of the context's last scan: see hmn_device_scan
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
@@ -497,9 +498,9 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 		UnreadableProcessCount: from.UnreadableProcessCount,
 		MetricCount:            from.MetricCount,
 		GroupCount:             from.GroupCount,
-		UnixTimeNs:             from.UnixTimeNs,
-		MonotonicNs:            from.MonotonicNs,
-		DurationNs:             from.DurationNs,
+		Time:                   newTime(from.UnixTimeNs),
+		Monotonic:              newDuration(from.MonotonicNs),
+		Duration:               newDuration(from.DurationNs),
 		DeviceGeneration:       from.DeviceGeneration,
 	}
 }
@@ -507,23 +508,23 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 // Diagnostic: why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an
 // absent member means all: without diagnosticHasField and diagnosticHasMetric, the whole subject is missing.
 type Diagnostic struct {
-	Notes          Notes              `json:"notes"` // NoteTrace: not a fault, a recorded driver call
-	Backend        Backend            `json:"backend"`
-	Reason         Reason             `json:"reason"`
-	Status         Status             `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; StatusOK: a warning, nothing is missing; these three do not set NotePartial in a snapshot
-	NativeDomain   NativeDomain       `json:"native_domain"`
-	NativeCode     int32              `json:"native_code"` // as the system, driver or tool returned it
-	Subject        Collect            `json:"subject"`     // the bit concerned
-	DeviceIndex    Optional[uint32]   `json:"device_index"`
-	PID            Optional[uint32]   `json:"pid"` // the process concerned
-	Pool           Optional[PoolKind] `json:"pool"`
-	PoolInstance   Optional[uint32]   `json:"pool_instance"` // as in Pool
-	Metric         Optional[MetricID] `json:"metric"`
-	MetricInstance Optional[uint32]   `json:"metric_instance"` // as in Metric
-	Field          Optional[uint64]   `json:"field"`           // presence bits that are missing for this reason, in the subject's struct
-	DurationNs     Optional[uint64]   `json:"duration_ns"`     // duration of a traced call
-	Count          uint32             `json:"count"`           // number of equal diagnostics merged into this one
-	Message        string             `json:"message"`         // a sentence that names the value and the remedy
+	Notes          Notes                   `json:"notes"` // NoteTrace: not a fault, a recorded driver call
+	Backend        Backend                 `json:"backend"`
+	Reason         Reason                  `json:"reason"`
+	Status         Status                  `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; StatusOK: a warning, nothing is missing; these three do not set NotePartial in a snapshot
+	NativeDomain   NativeDomain            `json:"native_domain"`
+	NativeCode     int32                   `json:"native_code"` // as the system, driver or tool returned it
+	Subject        Collect                 `json:"subject"`     // the bit concerned
+	DeviceIndex    Optional[uint32]        `json:"device_index"`
+	PID            Optional[uint32]        `json:"pid"` // the process concerned
+	Pool           Optional[PoolKind]      `json:"pool"`
+	PoolInstance   Optional[uint32]        `json:"pool_instance"` // as in Pool
+	Metric         Optional[MetricID]      `json:"metric"`
+	MetricInstance Optional[uint32]        `json:"metric_instance"` // as in Metric
+	Field          Optional[uint64]        `json:"field"`           // presence bits that are missing for this reason, in the subject's struct
+	Duration       Optional[time.Duration] `json:"duration_ns"`     // duration of a traced call
+	Count          uint32                  `json:"count"`           // number of equal diagnostics merged into this one
+	Message        string                  `json:"message"`         // a sentence that names the value and the remedy
 }
 
 func newDiagnostic(from *raw.Diagnostic) Diagnostic {
@@ -542,7 +543,7 @@ func newDiagnostic(from *raw.Diagnostic) Diagnostic {
 		Metric:         optional(from.Present, diagnosticHasMetric, MetricID(from.Metric)),
 		MetricInstance: optional(from.Present, diagnosticHasMetricInstance, from.MetricInstance),
 		Field:          optional(from.Present, diagnosticHasField, from.Field),
-		DurationNs:     optional(from.Present, diagnosticHasDuration, from.DurationNs),
+		Duration:       optional(from.Present, diagnosticHasDuration, newDuration(from.DurationNs)),
 		Count:          from.Count,
 		Message:        text(from.Message[:]),
 	}
@@ -557,7 +558,7 @@ type Delta struct {
 	Accounting   Accounting        `json:"accounting"`   // how DeviceBytes is accounted
 	MemoryBytes  Optional[int64]   `json:"memory_bytes"` // the caller's resident set
 	DeviceBytes  Optional[int64]   `json:"device_bytes"` // for the caller if both snapshots have that, otherwise for the device
-	ElapsedNs    uint64            `json:"elapsed_ns"`
+	Elapsed      time.Duration     `json:"elapsed_ns"`
 	EnergyJoules Optional[float64] `json:"energy_joules"` // energy of the whole device
 }
 
@@ -570,50 +571,50 @@ func newDelta(from *raw.Delta) Delta {
 		Accounting:   Accounting(from.Accounting),
 		MemoryBytes:  optional(from.Present, deltaHasMemory, from.MemoryBytes),
 		DeviceBytes:  optional(from.Present, deltaHasDevice, from.DeviceBytes),
-		ElapsedNs:    from.ElapsedNs,
+		Elapsed:      newDuration(from.ElapsedNs),
 		EnergyJoules: optional(from.Present, deltaHasEnergy, from.EnergyJoules),
 	}
 }
 
 // SamplerInfo: state and counters of a sampler.
 type SamplerInfo struct {
-	Notes           Notes            `json:"notes"`
-	State           SamplerState     `json:"state"`             // SamplerStateIdle, SamplerStateRunning, SamplerStateStopped
-	Pending         uint32           `json:"pending"`           // snapshots not yet pulled
-	LastStatus      Optional[Status] `json:"last_status"`       // status of the last attempt
-	TakenCount      uint64           `json:"taken_count"`       // snapshots taken
-	DroppedCount    uint64           `json:"dropped_count"`     // snapshots of these that were dropped unread because the queue was full
-	LateCount       uint64           `json:"late_count"`        // scheduled times skipped because a snapshot took too long
-	FailedCount     uint64           `json:"failed_count"`      // attempts without a snapshot
-	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // start of the last attempt: hmn_monotonic_ns
+	Notes         Notes                   `json:"notes"`
+	State         SamplerState            `json:"state"`             // SamplerStateIdle, SamplerStateRunning, SamplerStateStopped
+	Pending       uint32                  `json:"pending"`           // snapshots not yet pulled
+	LastStatus    Optional[Status]        `json:"last_status"`       // status of the last attempt
+	TakenCount    uint64                  `json:"taken_count"`       // snapshots taken
+	DroppedCount  uint64                  `json:"dropped_count"`     // snapshots of these that were dropped unread because the queue was full
+	LateCount     uint64                  `json:"late_count"`        // scheduled times skipped because a snapshot took too long
+	FailedCount   uint64                  `json:"failed_count"`      // attempts without a snapshot
+	LastMonotonic Optional[time.Duration] `json:"last_monotonic_ns"` // start of the last attempt: hmn_monotonic_ns
 }
 
 func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
 	return SamplerInfo{
-		Notes:           Notes(from.Notes),
-		State:           SamplerState(from.State),
-		Pending:         from.Pending,
-		LastStatus:      optional(from.Present, samplerInfoHasLast, Status(from.LastStatus)),
-		TakenCount:      from.TakenCount,
-		DroppedCount:    from.DroppedCount,
-		LateCount:       from.LateCount,
-		FailedCount:     from.FailedCount,
-		LastMonotonicNs: optional(from.Present, samplerInfoHasLast, from.LastMonotonicNs),
+		Notes:         Notes(from.Notes),
+		State:         SamplerState(from.State),
+		Pending:       from.Pending,
+		LastStatus:    optional(from.Present, samplerInfoHasLast, Status(from.LastStatus)),
+		TakenCount:    from.TakenCount,
+		DroppedCount:  from.DroppedCount,
+		LateCount:     from.LateCount,
+		FailedCount:   from.FailedCount,
+		LastMonotonic: optional(from.Present, samplerInfoHasLast, newDuration(from.LastMonotonicNs)),
 	}
 }
 
 // Peak: highest values in a sampler's snapshots since its start. Each is determined separately, so they may
 // be from different times. Peaks between two snapshots are missed.
 type Peak struct {
-	Notes             Notes            `json:"notes"`   // of the reading of UsedBytes
-	Backend           Backend          `json:"backend"` // of the reading of UsedBytes
-	DeviceIndex       uint32           `json:"device_index"`
-	PID               uint32           `json:"pid"`                 // 0: the device
-	Accounting        Accounting       `json:"accounting"`          // what UsedBytes counts
-	UsedBytes         Optional[uint64] `json:"used_bytes"`          // for a device: used memory of its main pool
-	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`     // for a device: used memory of its PoolHost
-	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // for a process: RSS
-	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // start of the first snapshot with UsedBytes
+	Notes             Notes                   `json:"notes"`   // of the reading of UsedBytes
+	Backend           Backend                 `json:"backend"` // of the reading of UsedBytes
+	DeviceIndex       uint32                  `json:"device_index"`
+	PID               uint32                  `json:"pid"`                 // 0: the device
+	Accounting        Accounting              `json:"accounting"`          // what UsedBytes counts
+	UsedBytes         Optional[uint64]        `json:"used_bytes"`          // for a device: used memory of its main pool
+	HostPoolBytes     Optional[uint64]        `json:"host_pool_bytes"`     // for a device: used memory of its PoolHost
+	HostResidentBytes Optional[uint64]        `json:"host_resident_bytes"` // for a process: RSS
+	UsedMonotonic     Optional[time.Duration] `json:"used_monotonic_ns"`   // start of the first snapshot with UsedBytes
 }
 
 func newPeak(from *raw.Peak) Peak {
@@ -626,7 +627,7 @@ func newPeak(from *raw.Peak) Peak {
 		UsedBytes:         optional(from.Present, peakHasUsed, from.UsedBytes),
 		HostPoolBytes:     optional(from.Present, peakHasHostPool, from.HostPoolBytes),
 		HostResidentBytes: optional(from.Present, peakHasHostResident, from.HostResidentBytes),
-		UsedMonotonicNs:   optional(from.Present, peakHasUsed, from.UsedMonotonicNs),
+		UsedMonotonic:     optional(from.Present, peakHasUsed, newDuration(from.UsedMonotonicNs)),
 	}
 }
 
@@ -675,30 +676,30 @@ func newTag(from *raw.Tag) Tag {
 
 // SpillInfo: state and totals of a detector.
 type SpillInfo struct {
-	Notes                Notes            `json:"notes"`   // of the last observation; NoteTruncated: FirstLabel or message was cut
-	Backend              Backend          `json:"backend"` // of the last observation; 0: it was fed
-	DeviceIndex          uint32           `json:"device_index"`
-	State                SpillStates      `json:"state"`  // SpillStateMeasurable, SpillStateNow, SpillStateEver
-	Rules                SpillRules       `json:"rules"`  // of the last observation
-	Status               Status           `json:"status"` // StatusOK, or why the last attempt gave no observation; StatusEmpty: no attempt was made
-	ObservationCount     uint64           `json:"observation_count"`
-	SkippedCount         uint64           `json:"skipped_count"` // attempts without an observation, which change nothing else
-	EpisodeCount         uint64           `json:"episode_count"` // all episodes; the last one may still be open
-	FirstEpisode         uint64           `json:"first_episode"` // lowest number still kept
-	LimitBytes           Optional[uint64] `json:"limit_bytes"`   // last known
-	DedicatedBytes       Optional[uint64] `json:"dedicated_bytes"`
-	SharedBytes          Optional[uint64] `json:"shared_bytes"`
-	EvictedBytes         Optional[uint64] `json:"evicted_bytes"`
-	PeakDedicatedBytes   Optional[uint64] `json:"peak_dedicated_bytes"`
-	PeakSharedBytes      Optional[uint64] `json:"peak_shared_bytes"`
-	PeakEvictedBytes     Optional[uint64] `json:"peak_evicted_bytes"`
-	BaselineSharedBytes  Optional[uint64] `json:"baseline_shared_bytes"`  // of the first observation
-	BaselineEvictedBytes Optional[uint64] `json:"baseline_evicted_bytes"` // of the first with that value; 0 if no process existed before
-	TotalNs              uint64           `json:"total_ns"`               // of all episodes, including dropped ones
-	LongestNs            Optional[uint64] `json:"longest_ns"`
-	LongestEpisode       Optional[uint64] `json:"longest_episode"` // its number; the first of equal ones
-	FirstLabel           Optional[string] `json:"first_label"`     // of the first episode
-	Message              string           `json:"message"`         // reason for status, and the remedy; "" on StatusOK
+	Notes                Notes                   `json:"notes"`   // of the last observation; NoteTruncated: FirstLabel or message was cut
+	Backend              Backend                 `json:"backend"` // of the last observation; 0: it was fed
+	DeviceIndex          uint32                  `json:"device_index"`
+	State                SpillStates             `json:"state"`  // SpillStateMeasurable, SpillStateNow, SpillStateEver
+	Rules                SpillRules              `json:"rules"`  // of the last observation
+	Status               Status                  `json:"status"` // StatusOK, or why the last attempt gave no observation; StatusEmpty: no attempt was made
+	ObservationCount     uint64                  `json:"observation_count"`
+	SkippedCount         uint64                  `json:"skipped_count"` // attempts without an observation, which change nothing else
+	EpisodeCount         uint64                  `json:"episode_count"` // all episodes; the last one may still be open
+	FirstEpisode         uint64                  `json:"first_episode"` // lowest number still kept
+	LimitBytes           Optional[uint64]        `json:"limit_bytes"`   // last known
+	DedicatedBytes       Optional[uint64]        `json:"dedicated_bytes"`
+	SharedBytes          Optional[uint64]        `json:"shared_bytes"`
+	EvictedBytes         Optional[uint64]        `json:"evicted_bytes"`
+	PeakDedicatedBytes   Optional[uint64]        `json:"peak_dedicated_bytes"`
+	PeakSharedBytes      Optional[uint64]        `json:"peak_shared_bytes"`
+	PeakEvictedBytes     Optional[uint64]        `json:"peak_evicted_bytes"`
+	BaselineSharedBytes  Optional[uint64]        `json:"baseline_shared_bytes"`  // of the first observation
+	BaselineEvictedBytes Optional[uint64]        `json:"baseline_evicted_bytes"` // of the first with that value; 0 if no process existed before
+	Total                time.Duration           `json:"total_ns"`               // of all episodes, including dropped ones
+	Longest              Optional[time.Duration] `json:"longest_ns"`
+	LongestEpisode       Optional[uint64]        `json:"longest_episode"` // its number; the first of equal ones
+	FirstLabel           Optional[string]        `json:"first_label"`     // of the first episode
+	Message              string                  `json:"message"`         // reason for status, and the remedy; "" on StatusOK
 }
 
 func newSpillInfo(from *raw.SpillInfo) SpillInfo {
@@ -722,8 +723,8 @@ func newSpillInfo(from *raw.SpillInfo) SpillInfo {
 		PeakEvictedBytes:     optional(from.Present, spillInfoHasPeakEvicted, from.PeakEvictedBytes),
 		BaselineSharedBytes:  optional(from.Present, spillInfoHasObserved, from.BaselineSharedBytes),
 		BaselineEvictedBytes: optional(from.Present, spillInfoHasPeakEvicted, from.BaselineEvictedBytes),
-		TotalNs:              from.TotalNs,
-		LongestNs:            optional(from.Present, spillInfoHasEpisode, from.LongestNs),
+		Total:                newDuration(from.TotalNs),
+		Longest:              optional(from.Present, spillInfoHasEpisode, newDuration(from.LongestNs)),
 		LongestEpisode:       optional(from.Present, spillInfoHasEpisode, from.LongestEpisode),
 		FirstLabel:           optional(from.Present, spillInfoHasEpisode, text(from.FirstLabel[:])),
 		Message:              text(from.Message[:]),
@@ -732,17 +733,17 @@ func newSpillInfo(from *raw.SpillInfo) SpillInfo {
 
 // Episode: consecutive observations that spilled.
 type Episode struct {
-	Notes            Notes            `json:"notes"`  // NoteTruncated: a label was cut
-	Rules            SpillRules       `json:"rules"`  // those that held
-	Number           uint64           `json:"number"` // counts a detector's episodes from 0
-	ObservationCount uint64           `json:"observation_count"`
-	PeakSharedBytes  uint64           `json:"peak_shared_bytes"`
-	PeakEvictedBytes Optional[uint64] `json:"peak_evicted_bytes"`
-	StartMonotonicNs uint64           `json:"start_monotonic_ns"` // of its first observation
-	EndMonotonicNs   Optional[uint64] `json:"end_monotonic_ns"`   // of the first observation after it
-	DurationNs       uint64           `json:"duration_ns"`        // from its first observation to its last
-	StartLabel       string           `json:"start_label"`        // of its first observation
-	EndLabel         Optional[string] `json:"end_label"`          // of the first observation after it
+	Notes            Notes                   `json:"notes"`  // NoteTruncated: a label was cut
+	Rules            SpillRules              `json:"rules"`  // those that held
+	Number           uint64                  `json:"number"` // counts a detector's episodes from 0
+	ObservationCount uint64                  `json:"observation_count"`
+	PeakSharedBytes  uint64                  `json:"peak_shared_bytes"`
+	PeakEvictedBytes Optional[uint64]        `json:"peak_evicted_bytes"`
+	StartMonotonic   time.Duration           `json:"start_monotonic_ns"` // of its first observation
+	EndMonotonic     Optional[time.Duration] `json:"end_monotonic_ns"`   // of the first observation after it
+	Duration         time.Duration           `json:"duration_ns"`        // from its first observation to its last
+	StartLabel       string                  `json:"start_label"`        // of its first observation
+	EndLabel         Optional[string]        `json:"end_label"`          // of the first observation after it
 }
 
 func newEpisode(from *raw.Episode) Episode {
@@ -753,9 +754,9 @@ func newEpisode(from *raw.Episode) Episode {
 		ObservationCount: from.ObservationCount,
 		PeakSharedBytes:  from.PeakSharedBytes,
 		PeakEvictedBytes: optional(from.Present, episodeHasPeakEvicted, from.PeakEvictedBytes),
-		StartMonotonicNs: from.StartMonotonicNs,
-		EndMonotonicNs:   optional(from.Present, episodeHasEnd, from.EndMonotonicNs),
-		DurationNs:       from.DurationNs,
+		StartMonotonic:   newDuration(from.StartMonotonicNs),
+		EndMonotonic:     optional(from.Present, episodeHasEnd, newDuration(from.EndMonotonicNs)),
+		Duration:         newDuration(from.DurationNs),
 		StartLabel:       text(from.StartLabel[:]),
 		EndLabel:         optional(from.Present, episodeHasEnd, text(from.EndLabel[:])),
 	}

@@ -3,6 +3,9 @@
 package hypomnesis
 
 import (
+	"context"
+	"errors"
+	"io"
 	"runtime"
 	"time"
 
@@ -98,18 +101,48 @@ func (s *Sampler) Stop() error {
 	return err
 }
 
-// Next pulls the oldest snapshot that was not pulled yet, and waits for one until the timeout. ErrEmpty: none
-// has come yet. ErrState: none will come, because the sampler is not started, keeps none, or is stopped and all
-// were pulled. Close the snapshot.
-func (s *Sampler) Next(timeout time.Duration) (*Snapshot, error) {
-	var converter durationConverter
-	timeoutNs := converter.ns("timeout", timeout)
-	if converter.err != nil {
-		return nil, converter.err
+// Next pulls the oldest snapshot that was not pulled yet, and waits for one until ctx ends: then its error is ctx's,
+// and the sampler and other callers go on. io.EOF: no snapshot follows, because the sampler was stopped and all were
+// pulled. ErrState: it was not started, or keeps none. ErrCancelled: its context was cancelled. Close the snapshot.
+//
+// Callers that wait need no thread: Go's poller waits for all of them.
+func (s *Sampler) Next(ctx context.Context) (*Snapshot, error) {
+	if ctx == nil {
+		ctx = context.Background()
 	}
+	snapshot, err := s.pull(0)
+	if !errors.Is(err, ErrEmpty) {
+		return snapshot, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return s.wait(ctx)
+}
+
+// All returns the snapshots from now on, for a loop with range of Go 1.23 and newer. The loop ends when the sampler
+// is stopped, or with an error, which is that of Next. Close each snapshot.
+func (s *Sampler) All(ctx context.Context) func(yield func(*Snapshot, error) bool) {
+	return func(yield func(*Snapshot, error) bool) {
+		for {
+			snapshot, err := s.Next(ctx)
+			if err == io.EOF || !yield(snapshot, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// pull returns a snapshot, waiting in C until the timeout, or io.EOF where none will follow.
+func (s *Sampler) pull(timeout time.Duration) (*Snapshot, error) {
 	native, err := callSampler(s, func(native raw.Sampler, failure *raw.Error) raw.Snapshot {
-		return native.Next(timeoutNs, failure)
+		return native.Next(uint64(timeout), failure)
 	})
+	if errors.Is(err, ErrState) {
+		if info, failure := s.Info(); failure == nil && info.State == SamplerStateStopped {
+			return nil, io.EOF
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +150,8 @@ func (s *Sampler) Next(timeout time.Duration) (*Snapshot, error) {
 }
 
 // Handle returns the handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever Next
-// would not wait. The sampler owns it. ErrLimit: the system cannot create one.
+// would not wait. The sampler owns and closes it; for os.NewFile, which closes too, duplicate it first. ErrLimit: the
+// system cannot create one.
 func (s *Sampler) Handle() (int64, error) {
 	return callSampler(s, func(native raw.Sampler, failure *raw.Error) int64 {
 		return native.Handle(failure)

@@ -3,6 +3,7 @@
 package hypomnesis
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -45,16 +46,28 @@ type SnapshotDevice struct {
 	Metrics   []Metric            `json:"metrics"`   // all single numbers that the sources report
 }
 
+// MainPool returns the pool that allocations come from; all of its values are absent where the device has none.
+func (d SnapshotDevice) MainPool() Pool {
+	if len(d.Pools) == 0 {
+		return Pool{DeviceIndex: d.Index}
+	}
+	return d.Pools[0]
+}
+
 // Take takes a snapshot. For values that could not be read it has diagnostics; they are no errors. ErrNoDevice:
 // SnapshotOneDevice and no device has had the index. ErrRange: SnapshotOneProcess and pid 0. ErrArgument:
 // DeviceIndex or PID without its flag. Close it; otherwise it is closed some time after it becomes garbage.
-func (c *Context) Take(options *SnapshotOptions) (*Snapshot, error) {
+func (c *Context) Take(ctx context.Context, options *SnapshotOptions) (*Snapshot, error) {
+	return await(ctx, func() (*Snapshot, error) { return c.take(ctx, options) }, func(late *Snapshot) { late.Close() })
+}
+
+func (c *Context) take(ctx context.Context, options *SnapshotOptions) (*Snapshot, error) {
 	var settings SnapshotOptions
 	if options != nil {
 		settings = *options
 	}
 	var converter durationConverter
-	deadline := converter.ns("Deadline", settings.Deadline)
+	deadline := shorten(converter.ns("Deadline", settings.Deadline), ctx)
 	if converter.err != nil {
 		return nil, converter.err
 	}
@@ -66,6 +79,48 @@ func (c *Context) Take(options *SnapshotOptions) (*Snapshot, error) {
 		return nil, err
 	}
 	return newSnapshot(native)
+}
+
+// shortestDeadline is what the library takes for one.
+const shortestDeadline = 100 * time.Microsecond
+
+// shorten returns a deadline of the library, 0 for the default, that is not after that of ctx.
+func shorten(deadline uint64, ctx context.Context) uint64 {
+	if ctx == nil {
+		return deadline
+	}
+	end, limited := ctx.Deadline()
+	if !limited {
+		return deadline
+	}
+	left := time.Until(end)
+	if left < shortestDeadline {
+		left = shortestDeadline
+	}
+	if uint64(left) < deadline || (deadline == 0 && left < time.Second) {
+		return uint64(left)
+	}
+	return deadline
+}
+
+// Devices returns the devices with their pools and telemetry, as a snapshot has them.
+func (c *Context) Devices(ctx context.Context) ([]SnapshotDevice, error) {
+	snapshot, err := c.Take(ctx, &SnapshotOptions{Collect: CollectDevices | CollectPools | CollectTelemetry})
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	return snapshot.Devices(), nil
+}
+
+// Processes returns what each process uses of each device, as a snapshot has it.
+func (c *Context) Processes(ctx context.Context) ([]Usage, error) {
+	snapshot, err := c.Take(ctx, &SnapshotOptions{Collect: CollectProcesses})
+	if err != nil {
+		return nil, err
+	}
+	defer snapshot.Close()
+	return snapshot.Usages(), nil
 }
 
 // newSnapshot copies a native snapshot and takes ownership of it.

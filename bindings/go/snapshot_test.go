@@ -31,7 +31,7 @@ func TestSnapshotHoldsEverything(t *testing.T) {
 	expect(t, "devices", len(devices), 2)
 	expect(t, "its pools", len(devices[0].Pools), 2)
 	expect(t, "the other's pools", len(devices[1].Pools), 1)
-	expect(t, "the other's total", devices[1].Pools[0].TotalBytes, Some(uint64(8<<30)))
+	expect(t, "the other's total", devices[1].MainPool().TotalBytes, Some(uint64(8<<30)))
 	expect(t, "main", devices[0].Pools[0].IsMain, true)
 	expect(t, "second", devices[0].Pools[1].Kind, PoolHost)
 	own, ok := devices[0].OwnUsage.Get()
@@ -160,8 +160,8 @@ func TestSnapshotHasADiagnosticOfEachFailure(t *testing.T) {
 }
 
 func TestSnapshotFollowsItsOptions(t *testing.T) {
-	context := openMachine(t, twoDevices)
-	snapshot, err := context.Take(&SnapshotOptions{Flags: SnapshotOneDevice | SnapshotOneProcess, DeviceIndex: 0,
+	hmn := openMachine(t, twoDevices)
+	snapshot, err := hmn.Take(background, &SnapshotOptions{Flags: SnapshotOneDevice | SnapshotOneProcess, DeviceIndex: 0,
 		PID: 41, Collect: CollectProcesses})
 	if err != nil {
 		t.Fatal(err)
@@ -169,13 +169,13 @@ func TestSnapshotFollowsItsOptions(t *testing.T) {
 	defer snapshot.Close()
 	expect(t, "devices", snapshot.Info().DeviceCount, 1)
 	expect(t, "usages", len(snapshot.Usages()), 1)
-	_, err = context.Take(&SnapshotOptions{DeviceIndex: 1})
+	_, err = hmn.Take(background, &SnapshotOptions{DeviceIndex: 1})
 	expectError(t, "an index without its flag", err, ErrArgument)
-	_, err = context.Take(&SnapshotOptions{Flags: SnapshotOneProcess})
+	_, err = hmn.Take(background, &SnapshotOptions{Flags: SnapshotOneProcess})
 	expectError(t, "pid 0", err, ErrRange)
-	_, err = context.Take(&SnapshotOptions{Flags: SnapshotOneDevice, DeviceIndex: 9})
+	_, err = hmn.Take(background, &SnapshotOptions{Flags: SnapshotOneDevice, DeviceIndex: 9})
 	expectError(t, "device 9", err, ErrNoDevice)
-	_, err = context.Take(&SnapshotOptions{Collect: 1 << 30})
+	_, err = hmn.Take(background, &SnapshotOptions{Collect: 1 << 30})
 	expectError(t, "an unknown bit", err, ErrUnknownFlag)
 }
 
@@ -187,9 +187,9 @@ const growingMachine = `{"host": {"self": {"resident": "100MiB", "virtual": "1Gi
      "processes": [{"pid": "self", "used": "3GiB"}]}]}]}`
 
 func TestDeltaIsTheChangeBetweenTwoSnapshots(t *testing.T) {
-	context := openMachine(t, growingMachine)
+	hmn := openMachine(t, growingMachine)
 	collect := CollectMemory | CollectDevices | CollectPools | CollectSelf
-	before, after := take(t, context, collect), take(t, context, collect)
+	before, after := take(t, hmn, collect), take(t, hmn, collect)
 	delta, err := after.DeltaSince(before, 0)
 	expectError(t, "error", err, nil)
 	expect(t, "host", delta.MemoryBytes, Some(int64(50<<20)))
@@ -208,7 +208,7 @@ func TestDeltaIsTheChangeBetweenTwoSnapshots(t *testing.T) {
 	expectError(t, "since nothing", err, ErrArgument)
 	_, err = after.DeltaSince(before, 7)
 	expectError(t, "no such device", err, ErrNoDevice)
-	bare := take(t, context, CollectDevices)
+	bare := take(t, hmn, CollectDevices)
 	_, err = bare.DeltaLine(before, 0, "x", 0)
 	expectError(t, "no host memory", err, ErrEmpty)
 	_, err = after.DeltaLine(before, 0, "a\x00b", 0)
@@ -227,4 +227,23 @@ func TestSnapshotIsWrittenAsLineAndJSON(t *testing.T) {
 	var parsed map[string]interface{}
 	expectError(t, "parsed", json.Unmarshal([]byte(text), &parsed), nil)
 	expect(t, "devices", len(parsed["devices"].([]interface{})), 1)
+}
+
+func TestDevicesAndProcessesAreThoseOfASnapshot(t *testing.T) {
+	hmn := openMachine(t, twoDevices)
+	devices, err := hmn.Devices(background)
+	expectError(t, "devices", err, nil)
+	expect(t, "count", len(devices), 2)
+	expect(t, "total", devices[1].MainPool().TotalBytes, Some(uint64(8<<30)))
+	telemetry, _ := devices[0].Telemetry.Get()
+	expect(t, "power", telemetry.PowerWatts, Some(20.25))
+	expect(t, "no pool", SnapshotDevice{}.MainPool().TotalBytes.Present(), false)
+	processes, err := hmn.Processes(background)
+	expectError(t, "processes", err, nil)
+	expect(t, "count", len(processes), 3)
+	for _, process := range processes {
+		if process.PID == 40 {
+			expect(t, "name", process.Name, Some("größe\tß"))
+		}
+	}
 }

@@ -3,7 +3,9 @@
 package hypomnesis
 
 import (
+	"context"
 	"runtime"
+	"time"
 
 	"hypomnesis.invalid/bindings/go/internal/raw"
 )
@@ -17,7 +19,7 @@ type SpillOptions struct {
 
 // SpillSample has values from another source.
 type SpillSample struct {
-	MonotonicNs    uint64 // 0 is now
+	Monotonic      time.Duration // as Monotonic returns it; 0 is now
 	DedicatedBytes uint64
 	SharedBytes    uint64
 	LimitBytes     Optional[uint64]
@@ -99,10 +101,13 @@ func (s *Spill) callWithLabel(label string, call func(native raw.Spill, cLabel [
 
 // Observe reads the device; the label names the observation. ErrUnsupported: the device does not report it; see
 // also Info. Other errors are those of Pool.
-func (s *Spill) Observe(label string) error {
-	return s.callWithLabel(label, func(native raw.Spill, cLabel []byte, failure *raw.Error) {
-		native.Observe(cLabel, failure)
-	})
+func (s *Spill) Observe(ctx context.Context, label string) error {
+	_, err := await(ctx, func() (struct{}, error) {
+		return struct{}{}, s.callWithLabel(label, func(native raw.Spill, cLabel []byte, failure *raw.Error) {
+			native.Observe(cLabel, failure)
+		})
+	}, nil)
+	return err
 }
 
 // ObserveSnapshot reads the device from a snapshot with CollectPools and CollectProcesses. ErrEmpty: the
@@ -121,6 +126,11 @@ func (s *Spill) ObserveSnapshot(snapshot *Snapshot, label string) error {
 // Feed takes values from another source.
 func (s *Spill) Feed(sample SpillSample, label string) error {
 	var flags uint32
+	var converter durationConverter
+	monotonic := converter.ns("Monotonic", sample.Monotonic)
+	if converter.err != nil {
+		return converter.err
+	}
 	limit, hasLimit := sample.LimitBytes.Get()
 	if hasLimit {
 		flags |= spillSampleHasLimit
@@ -130,7 +140,7 @@ func (s *Spill) Feed(sample SpillSample, label string) error {
 		flags |= spillSampleHasEvicted
 	}
 	return s.callWithLabel(label, func(native raw.Spill, cLabel []byte, failure *raw.Error) {
-		native.Feed(flags, sample.MonotonicNs, sample.DedicatedBytes, sample.SharedBytes, limit, evicted,
+		native.Feed(flags, monotonic, sample.DedicatedBytes, sample.SharedBytes, limit, evicted,
 			cLabel, failure)
 	})
 }

@@ -33,7 +33,7 @@ func TestSpillOfADeviceIsDetected(t *testing.T) {
 	defer spill.Close()
 	rules := []SpillRules{0, SpillByShared, 0}
 	for i, label := range []string{"begin", "step 1", "step 2"} {
-		if err := spill.Observe(label); err != nil {
+		if err := spill.Observe(background, label); err != nil {
 			t.Fatal(err)
 		}
 		if actual := readSpillInfo(t, spill).Rules; actual != rules[i] {
@@ -47,7 +47,7 @@ func TestSpillOfADeviceIsDetected(t *testing.T) {
 		t.Errorf("the detector reports %+v", info)
 	}
 	episode, err := spill.Episode(0)
-	if err != nil || episode.EndLabel != Some("step 2") || episode.DurationNs != 0 {
+	if err != nil || episode.EndLabel != Some("step 2") || episode.Duration != 0 {
 		t.Errorf("the episode is %+v, %v", episode, err)
 	}
 	if _, err := spill.Episode(1); !isError(err, ErrRange) {
@@ -60,7 +60,7 @@ func TestSpillOfAnUnsupportedDeviceCanOnlyBeFed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := spill.Observe("begin"); !isError(err, ErrUnsupported) {
+	if err := spill.Observe(background, "begin"); !isError(err, ErrUnsupported) {
 		t.Errorf("observed: %v", err)
 	}
 	info := readSpillInfo(t, spill)
@@ -79,20 +79,20 @@ func TestSpillOfAnUnsupportedDeviceCanOnlyBeFed(t *testing.T) {
 	if _, err := spill.Info(); !isError(err, ErrClosed) {
 		t.Errorf("a closed detector: %v", err)
 	}
-	if err := spill.Observe("a\x00b"); !isError(err, ErrArgument) {
+	if err := spill.Observe(background, "a\x00b"); !isError(err, ErrArgument) {
 		t.Errorf("a label with a NUL: %v", err)
 	}
 }
 
 func TestSpillInSnapshotsIsDetected(t *testing.T) {
-	context := openMachine(t, fillingMachine)
+	hmn := openMachine(t, fillingMachine)
 	spill, err := NewLoneSpill(0, &SpillOptions{EpisodeCapacity: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer spill.Close()
 	for i := 0; i < 3; i++ {
-		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools | CollectProcesses})
+		snapshot, err := hmn.Take(background, &SnapshotOptions{Collect: CollectPools | CollectProcesses})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -29,31 +29,31 @@ func readResident(t *testing.T) uint64 {
 
 // openAndClose makes a context and two snapshots, and closes or drops them in an order that depends on i.
 func openAndClose(t *testing.T, path string, i int) {
-	context, err := NewContext(&ContextOptions{Flags: ContextNoThreads})
+	hmn, err := NewContext(&ContextOptions{Flags: ContextNoThreads})
 	if err == nil {
-		err = context.SetPath(PathSimulation, path)
+		err = hmn.SetPath(PathSimulation, path)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := context.Take(nil)
+	first, err := hmn.Take(background, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := context.Take(nil)
+	second, err := hmn.Take(background, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	switch i % 4 {
 	case 0: // the parent first
-		context.Close()
+		hmn.Close()
 		first.Close()
 		second.Close()
 	case 1:
 		second.Close()
-		context.Close() // and the collector frees the other one
+		hmn.Close() // and the collector frees the other one
 	case 2:
-		context.Close()
+		hmn.Close()
 	case 3: // the collector frees all three
 	}
 	if i%4 < 2 {
@@ -95,20 +95,20 @@ func TestStressGarbageIsFreed(t *testing.T) {
 }
 
 func TestStressGoroutinesShareAContext(t *testing.T) {
-	context := openMachine(t, twoDevices)
-	shared := take(t, context, everything)
+	hmn := openMachine(t, twoDevices)
+	shared := take(t, hmn, everything)
 	var group sync.WaitGroup
 	for worker := 0; worker < 8; worker++ {
 		group.Add(1)
 		go func() {
 			defer group.Done()
 			for i := 0; i < 200; i++ {
-				snapshot, err := context.Take(&SnapshotOptions{Collect: everything})
+				snapshot, err := hmn.Take(background, &SnapshotOptions{Collect: everything})
 				if err != nil {
 					t.Error(err)
 					return
 				}
-				pool, err := context.Pool(0, PoolMain, 0, 0)
+				pool, err := hmn.Pool(background, 0, PoolMain, 0, 0)
 				if err != nil || pool.TotalBytes != Some(uint64(1<<48)) {
 					t.Error(pool, err)
 				}
@@ -128,15 +128,15 @@ func TestStressGoroutinesShareAContext(t *testing.T) {
 // A close during calls of other goroutines takes effect before or after each of them, never within.
 func TestStressCloseDuringCallsIsSafe(t *testing.T) {
 	for round := 0; round < 50; round++ {
-		context := openMachine(t, twoDevices)
-		snapshot := take(t, context, everything)
+		hmn := openMachine(t, twoDevices)
+		snapshot := take(t, hmn, everything)
 		var group sync.WaitGroup
 		for worker := 0; worker < 8; worker++ {
 			group.Add(1)
 			go func() {
 				defer group.Done()
 				for {
-					_, first := context.Pool(0, PoolMain, 0, 0)
+					_, first := hmn.Pool(background, 0, PoolMain, 0, 0)
 					_, second := snapshot.JSON()
 					if errors.Is(first, ErrClosed) && errors.Is(second, ErrClosed) {
 						return
@@ -153,7 +153,7 @@ func TestStressCloseDuringCallsIsSafe(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		for i := 0; i < 2; i++ {
 			group.Add(2)
-			go func() { defer group.Done(); context.Close() }()
+			go func() { defer group.Done(); hmn.Close() }()
 			go func() { defer group.Done(); snapshot.Close() }()
 		}
 		group.Wait()
@@ -163,14 +163,14 @@ func TestStressCloseDuringCallsIsSafe(t *testing.T) {
 // Closing does not wait for a call that hangs in a driver, and that call succeeds.
 func TestCloseDoesNotWait(t *testing.T) {
 	gate := t.TempDir() + "/gate"
-	context := openMachine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
+	hmn := openMachine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
 	  "delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
-	if _, err := context.Scan(); err != nil {
+	if _, err := hmn.Scan(background); err != nil {
 		t.Fatal(err)
 	}
 	results := make(chan error)
 	go func() {
-		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools, Deadline: 20 * time.Second})
+		snapshot, err := hmn.Take(background, &SnapshotOptions{Collect: CollectPools, Deadline: 20 * time.Second})
 		if err == nil {
 			pool, _ := snapshot.Pool(0)
 			if pool.TotalBytes != Some(uint64(1<<30)) {
@@ -180,11 +180,11 @@ func TestCloseDoesNotWait(t *testing.T) {
 		}
 		results <- err
 	}()
-	for context.handle.users.Load() < 2 {
+	for hmn.handle.users.Load() < 2 {
 		time.Sleep(time.Millisecond)
 	}
-	context.Close()
-	if _, err := context.Scan(); !errors.Is(err, ErrClosed) {
+	hmn.Close()
+	if _, err := hmn.Scan(background); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -193,5 +193,5 @@ func TestCloseDoesNotWait(t *testing.T) {
 	if err := <-results; err != nil {
 		t.Errorf("the call that was inside: %v", err)
 	}
-	expect(t, "users", context.handle.users.Load(), 0)
+	expect(t, "users", hmn.handle.users.Load(), 0)
 }

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-func TestMonotonicNsIsTheClockOfSnapshots(t *testing.T) {
-	context, err := NewContext(&ContextOptions{Deadline: Unlimited, Stale: Immediate})
+func TestMonotonicIsTheClockOfSnapshots(t *testing.T) {
+	hmn, err := NewContext(&ContextOptions{Deadline: Unlimited, Stale: Immediate})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer context.Close()
-	before := MonotonicNs()
-	snapshot, err := context.Take(&SnapshotOptions{Collect: CollectMemory})
+	defer hmn.Close()
+	before := Monotonic()
+	snapshot, err := hmn.Take(background, &SnapshotOptions{Collect: CollectMemory})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer snapshot.Close()
 	info := snapshot.Info()
-	if info.MonotonicNs < before || info.MonotonicNs > MonotonicNs() {
-		t.Fatalf("%d is not from %d to now", info.MonotonicNs, before)
+	if info.Monotonic < before || info.Monotonic > Monotonic() {
+		t.Fatalf("%v is not from %v to now", info.Monotonic, before)
 	}
 }
 
@@ -34,31 +34,26 @@ func TestDurationsAreInNanosecondsAndNotNegative(t *testing.T) {
 			t.Fatalf("%v: %v", duration, err)
 		}
 	}
-	context, err := NewContext(&ContextOptions{MaxAge: 100 * time.Microsecond})
+	hmn, err := NewContext(&ContextOptions{MaxAge: 100 * time.Microsecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer context.Close()
-	sampler, err := context.NewSampler(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sampler.Close()
-	if _, err := sampler.Next(-1); !errors.Is(err, ErrRange) {
+	defer hmn.Close()
+	if _, err := hmn.NewSampler(&SamplerOptions{Interval: -1}, nil); !errors.Is(err, ErrRange) {
 		t.Fatal(err)
 	}
 }
 
 func TestUnlimitedIntervalIsRefused(t *testing.T) {
-	context, err := NewContext(nil)
+	hmn, err := NewContext(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer context.Close()
-	if _, err := context.NewSampler(&SamplerOptions{Interval: Unlimited}, nil); err == nil {
+	defer hmn.Close()
+	if _, err := hmn.NewSampler(&SamplerOptions{Interval: Unlimited}, nil); err == nil {
 		t.Fatal("a sampler without an interval")
 	}
-	sampler, err := context.NewSampler(nil, nil)
+	sampler, err := hmn.NewSampler(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

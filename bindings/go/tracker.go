@@ -3,6 +3,7 @@
 package hypomnesis
 
 import (
+	"context"
 	"runtime"
 
 	"hypomnesis.invalid/bindings/go/internal/raw"
@@ -119,10 +120,12 @@ func (t *Tracker) ReleaseTagged(tag uint32, bytes uint64) error {
 
 // WouldFit reports whether bytes would fit now, within the limit and on a linked device. An error means that
 // the device does not answer.
-func (t *Tracker) WouldFit(bytes uint64) (bool, error) {
-	return callTracker(t, func(native raw.Tracker, failure *raw.Error) bool {
-		return native.WouldFit(bytes, failure) == 1
-	})
+func (t *Tracker) WouldFit(ctx context.Context, bytes uint64) (bool, error) {
+	return await(ctx, func() (bool, error) {
+		return callTracker(t, func(native raw.Tracker, failure *raw.Error) bool {
+			return native.WouldFit(bytes, failure) == 1
+		})
+	}, nil)
 }
 
 // SetLimit sets another limit; the zero Optional removes it, Some(0) allows nothing. ErrLimit: more is

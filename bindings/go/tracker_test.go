@@ -25,10 +25,10 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 	if err := tracker.Allocate(200); !isError(err, ErrLimit) {
 		t.Errorf("above the limit: %v", err)
 	}
-	if fits, err := tracker.WouldFit(100); err != nil || !fits {
+	if fits, err := tracker.WouldFit(background, 100); err != nil || !fits {
 		t.Errorf("100 do not fit: %v", err)
 	}
-	if fits, err := tracker.WouldFit(101); err != nil || fits {
+	if fits, err := tracker.WouldFit(background, 101); err != nil || fits {
 		t.Errorf("101 fit: %v", err)
 	}
 	if err := tracker.Release(901); !isError(err, ErrRange) {
@@ -95,18 +95,18 @@ func TestTrackerCountsBytesByTag(t *testing.T) {
 }
 
 func TestLinkedTrackerAsksTheDevice(t *testing.T) {
-	context := openMachine(t, card)
-	tracker, err := context.NewTracker(0, nil)
+	hmn := openMachine(t, card)
+	tracker, err := hmn.NewTracker(0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tracker.Close()
-	context.Close()
+	hmn.Close()
 	const usable = uint64(13) << 30
-	if fits, err := tracker.WouldFit(usable); err != nil || !fits {
+	if fits, err := tracker.WouldFit(background, usable); err != nil || !fits {
 		t.Errorf("what is free does not fit: %v", err)
 	}
-	if fits, err := tracker.WouldFit(usable + 1); err != nil || fits {
+	if fits, err := tracker.WouldFit(background, usable+1); err != nil || fits {
 		t.Errorf("more than is free fits: %v", err)
 	}
 	if info, err := tracker.Info(); err != nil || info.DeviceIndex != Some(uint32(0)) {

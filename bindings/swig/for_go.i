@@ -3,7 +3,9 @@
 // whole, and lists of a snapshot in one call. An error is such a record, too; the caller sets its size.
 
 %insert(cgo_comment) %{
-#cgo pkg-config: hypomnesis
+#cgo CFLAGS: -I${SRCDIR}
+#cgo !hypomnesis_dlopen pkg-config: hypomnesis
+#cgo hypomnesis_dlopen,!windows LDFLAGS: -ldl
 %}
 %go_import("strings")
 

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"runtime"
@@ -30,18 +31,18 @@ func allocate() []byte {
 }
 
 func run() error {
-	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	hmn, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return err
 	}
-	defer context.Close()
-	before, err := context.Take(nil)
+	defer hmn.Close()
+	before, err := hmn.Take(context.Background(), nil)
 	if err != nil {
 		return err
 	}
 	defer before.Close()
 	memory := allocate()
-	after, err := context.Take(nil)
+	after, err := hmn.Take(context.Background(), nil)
 	if err != nil {
 		return err
 	}

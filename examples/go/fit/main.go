@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -68,25 +69,25 @@ func estimate(dtypeName, tokens string) (uint64, error) {
 
 // checkDevices prints a line for each GPU, and returns whether the model fits on any.
 func checkDevices(bytes uint64) (bool, error) {
-	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	hmn, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return false, err
 	}
-	defer context.Close()
-	scan, err := context.Scan()
+	defer hmn.Close()
+	scan, err := hmn.Scan(context.Background())
 	fitsAnywhere := false
 	for i := uint32(0); i < scan.Count; i++ {
-		fitsAnywhere = fits(context, i, bytes) || fitsAnywhere
+		fitsAnywhere = fits(hmn, i, bytes) || fitsAnywhere
 	}
 	return fitsAnywhere, err
 }
 
-func fits(context *hypomnesis.Context, index uint32, bytes uint64) bool {
-	tracker, err := context.NewTracker(index, nil)
+func fits(hmn *hypomnesis.Context, index uint32, bytes uint64) bool {
+	tracker, err := hmn.NewTracker(index, nil)
 	answer := false
 	if err == nil {
 		defer tracker.Close()
-		answer, err = tracker.WouldFit(bytes)
+		answer, err = tracker.WouldFit(context.Background(), bytes)
 	}
 	switch {
 	case err != nil:

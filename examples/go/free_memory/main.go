@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"os"
@@ -52,12 +53,12 @@ func parseSize(text string) (uint64, error) {
 
 // findDevice prints a line for each GPU, and returns whether any has enough free memory.
 func findDevice(size uint64) (bool, error) {
-	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	hmn, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return false, err
 	}
-	defer context.Close()
-	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
+	defer hmn.Close()
+	snapshot, err := hmn.Take(context.Background(), &hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
 	if err != nil {
 		return false, err
 	}

@@ -18,16 +18,16 @@ func main() {
 }
 
 func run() error {
-	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	hmn, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return err
 	}
-	defer context.Close()
-	own, err := context.OwnMemory(0)
+	defer hmn.Close()
+	own, err := hmn.OwnMemory(0)
 	if err != nil {
 		return err
 	}
-	system, err := context.SystemMemory(0)
+	system, err := hmn.SystemMemory(0)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,15 +38,15 @@ func exitWithUsage() {
 
 // watch prints samples until one fails, and returns their number and the error.
 func watch(pid uint32) (int, error) {
-	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	hmn, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
 		return 0, err
 	}
-	defer context.Close()
+	defer hmn.Close()
 	spills := map[uint32]*hypomnesis.Spill{}
 	samples := 0
 	for {
-		if err = sample(context, pid, spills, samples+1); err != nil {
+		if err = sample(hmn, pid, spills, samples+1); err != nil {
 			break
 		}
 		samples++
@@ -63,12 +64,12 @@ func watch(pid uint32) (int, error) {
 }
 
 // sample prints one line. It reads all processes, because some drivers report evicted memory per process.
-func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnesis.Spill, number int) error {
-	host, err := context.ProcessMemory(pid, 0)
+func sample(hmn *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnesis.Spill, number int) error {
+	host, err := hmn.ProcessMemory(pid, 0)
 	if err != nil {
 		return err
 	}
-	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{
+	snapshot, err := hmn.Take(context.Background(), &hypomnesis.SnapshotOptions{
 		Collect: hypomnesis.CollectDevices | hypomnesis.CollectPools | hypomnesis.CollectProcesses})
 	if err != nil {
 		return err

@@ -354,7 +354,7 @@ static void do_sample_drop(void) {
   sampler = NULL;
 }
 
-static void do_sample(void) {
+static void do_sample_idle(void) {
   const hmn_sampler_options options = {.struct_size = sizeof options,
                                        .interval_ns = HMN_MILLISECONDS(3600000)};
   hmn_snapshot_options snapshot_options = {.struct_size = sizeof snapshot_options};
@@ -365,10 +365,21 @@ static void do_sample(void) {
   }
   snapshot_options.collect = u32(2);
   do_sample_drop();
-  if (hmn_sampler_create(context, &options, &snapshot_options, &sampler, &error) != HMN_OK ||
-      hmn_sampler_start(sampler, &error) != HMN_OK) {
+  if (hmn_sampler_create(context, &options, &snapshot_options, &sampler, &error) != HMN_OK)
     write_failure(error.status, error.message);
-  }
+}
+
+static void do_sample(void) {
+  hmn_error error = {.struct_size = sizeof error};
+  do_sample_idle();
+  if (sampler && hmn_sampler_start(sampler, &error) != HMN_OK)
+    write_failure(error.status, error.message);
+}
+
+/* Whether no snapshot follows because the sampler was stopped. */
+static int is_stopped(void) {
+  hmn_sampler_info info = {.struct_size = sizeof info};
+  return hmn_sampler_read(sampler, &info, NULL) == HMN_OK && info.state == HMN_SAMPLER_STATE_STOPPED;
 }
 
 static void do_sample_next(void) {
@@ -376,12 +387,20 @@ static void do_sample_next(void) {
   hmn_snapshot* snapshot = NULL;
   if (!sampler) {
     write_closed();
-  } else if (hmn_sampler_next(sampler, HMN_MILLISECONDS(60000), &snapshot, &error) != HMN_OK) {
+    return;
+  }
+  hmn_sampler_next(sampler, HMN_MILLISECONDS(u32(3)), &snapshot, &error);
+  if (error.status == HMN_E_EMPTY) {
+    write_text("value", "timeout");
+  } else if (error.status == HMN_E_STATE && is_stopped()) {
+    write_text("value", "end");
+  } else if (error.status != HMN_OK) {
     write_failure(error.status, error.message);
   } else {
     struct slot* slot = find_slot(words[2]);
     hmn_snapshot_destroy(slot->snapshot);
     slot->snapshot = snapshot;
+    write_text("value", "sample");
   }
 }
 
@@ -769,7 +788,8 @@ static const struct command {
                 {"spill_info", 0, do_spill_info},
                 {"spill_episode", 1, do_spill_episode},
                 {"sample", 2, do_sample},
-                {"sample_next", 2, do_sample_next},
+                {"sample_idle", 2, do_sample_idle},
+                {"sample_next", 3, do_sample_next},
                 {"sample_stop", 1, do_sample_stop},
                 {"sample_drop", 1, do_sample_drop},
                 {"sample_info", 1, do_sample_info},

@@ -19,6 +19,7 @@ MACHINE = ROOT / "examples/machines/workstation.json"
 FRAME = """package main
 
 import (
+	"context"
 	{imports}
 	"log"
 
@@ -26,22 +27,22 @@ import (
 )
 
 func main() {{
-	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{{Flags: hypomnesis.ContextEnvironment}})
+	hmn, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{{Flags: hypomnesis.ContextEnvironment}})
 	if err != nil {{
 		log.Fatal(err)
 	}}
-	defer context.Close()
-	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{{Collect: 127}})
+	defer hmn.Close()
+	snapshot, err := hmn.Take(context.Background(), &hypomnesis.SnapshotOptions{{Collect: 127}})
 	if err != nil {{
 		log.Fatal(err)
 	}}
 	defer snapshot.Close()
-	if err := block(context, snapshot); err != nil {{
+	if err := block(hmn, snapshot); err != nil {{
 		log.Fatal(err)
 	}}
 }}
 
-func block(context *hypomnesis.Context, snapshot *hypomnesis.Snapshot) error {{
+func block(hmn *hypomnesis.Context, snapshot *hypomnesis.Snapshot) error {{
 {code}
 	return nil
 }}
@@ -55,7 +56,8 @@ def find_blocks(page):
 def make_program(code):
     if code.startswith("package main"):
         return code
-    imports = "\n\t".join(f'"{name}"' for name in ("errors", "fmt") if f"{name}." in code)
+    imports = "\n\t".join(f'"{name}"' for name in ("errors", "fmt", "io", "time")
+                            if re.search(rf"\b{name}\.", code))
     return FRAME.format(imports=imports, code="".join(f"\t{line}" for line in code.splitlines(True)))
 
 
@@ -80,7 +82,7 @@ def make_nvml_block():
     calls = [re.sub(r"\b(Pool|Metric)(?=[A-Z])", r"hypomnesis.\1", cell) for cell in sorted(cells) if cell[:2] == "c."]
     fields = [f"_ = hypomnesis.{cell.replace('.', '{}.')}" for cell in sorted(cells) if cell.startswith("Device.")]
     assert len(calls) > 6 and len(fields) > 3, cells
-    return "\n".join(["c, i := context, uint32(0)", *(call for call in calls if call != "c.Close()"), *fields])
+    return "\n".join(["c, ctx, i := hmn, context.Background(), uint32(0)", *(call for call in calls if call != "c.Close()"), *fields])
 
 
 def main():

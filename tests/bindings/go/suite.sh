@@ -8,6 +8,7 @@
 #   behaviour  the cases that every language must pass
 #   examples   the programs of examples/go on machine files
 #   docs       the code blocks of docs/bindings/go.md
+#   module     go get from a file proxy, with and without the tag that opens the library at run time
 #   bench      prints the cost of a snapshot; not a test
 set -eu
 
@@ -81,6 +82,9 @@ case $suite in
     ;;
   docs)
     exec "$python" -B "$here/docs.py" "$folder/docs"
+    ;;
+  module)
+    exec "$python" -B "$here/module.py" "$folder/module"
     ;;
   bench)
     build "$here" bench

@@ -132,7 +132,9 @@ typedef long long swig_type_99;
 extern void _wrap_Swig_free_raw_61d71aca86ec8494(uintptr_t arg1);
 extern uintptr_t _wrap_Swig_malloc_raw_61d71aca86ec8494(swig_intgo arg1);
 
-#cgo pkg-config: hypomnesis
+#cgo CFLAGS: -I${SRCDIR}
+#cgo !hypomnesis_dlopen pkg-config: hypomnesis
+#cgo hypomnesis_dlopen,!windows LDFLAGS: -ldl
 
 extern int _wrap_version_number_raw_61d71aca86ec8494(void);
 extern swig_type_1 _wrap_version_string_raw_61d71aca86ec8494(void);

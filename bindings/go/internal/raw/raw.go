@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+//go:build cgo
+
 // Package raw is the C interface as SWIG wraps it, only for package hypomnesis. The generated files are written
 // by bindings/generate.
 package raw

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"time"
 
 	"hypomnesis.invalid/bindings/go"
 )
@@ -37,6 +38,10 @@ func formatValue(value reflect.Value) string {
 			return "null"
 		}
 		value = result[0]
+	}
+	switch known := value.Interface().(type) {
+	case time.Time:
+		return strconv.FormatUint(uint64(known.Unix())*1e9+uint64(known.Nanosecond()), 10)
 	}
 	switch value.Kind() {
 	case reflect.String:
@@ -72,6 +77,9 @@ var textFields = map[reflect.Type]map[string]bool{
 	reflect.TypeOf(hypomnesis.Group{}): {"Name": true},
 }
 
+// times have another name in C.
+var times = map[string]string{"time": "unix_time_ns", "start_time": "start_unix_ns"}
+
 // writeRecord writes each field under its C name.
 func (a *answer) writeRecord(record interface{}) {
 	value := reflect.ValueOf(record)
@@ -80,7 +88,11 @@ func (a *answer) writeRecord(record interface{}) {
 		if textFields[value.Type()][field.Name] {
 			continue
 		}
-		a.writeLine(field.Tag.Get("json"), formatValue(value.Field(i)))
+		key := field.Tag.Get("json")
+		if name, ok := times[key]; ok {
+			key = name
+		}
+		a.writeLine(key, formatValue(value.Field(i)))
 	}
 }
 

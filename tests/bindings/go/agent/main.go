@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"os"
 	"strconv"
 	"strings"
@@ -54,13 +55,13 @@ var commands = map[string]command{
 	"set_path": {2, func(a *agent, r request) { a.check(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
 	"scan": {0, func(a *agent, r request) {
 		answerValue(a, func() (uint32, error) {
-			scan, err := a.context.Scan()
+			scan, err := a.context.Scan(context.Background())
 			return scan.Count, err
 		})
 	}},
 	"scan_generation": {0, func(a *agent, r request) {
 		answerValue(a, func() (uint64, error) {
-			scan, err := a.context.Scan()
+			scan, err := a.context.Scan(context.Background())
 			return scan.Generation, err
 		})
 	}},
@@ -72,24 +73,24 @@ var commands = map[string]command{
 	}},
 	"pool": {2, func(a *agent, r request) {
 		answerRecord(a, func() (hypomnesis.Pool, error) {
-			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0, 0)
+			return a.context.Pool(context.Background(), r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0, 0)
 		})
 	}},
 	"metric": {3, func(a *agent, r request) {
 		answerRecord(a, func() (hypomnesis.Metric, error) {
-			return a.context.Metric(r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3), 0)
+			return a.context.Metric(context.Background(), r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3), 0)
 		})
 	}},
 	"telemetry": {2, func(a *agent, r request) {
 		answerRecord(a, func() (hypomnesis.Telemetry, error) {
-			return a.context.Telemetry(r.u32(1), hypomnesis.TelemetryFields(r.u32(2)))
+			return a.context.Telemetry(context.Background(), r.u32(1), hypomnesis.TelemetryFields(r.u32(2)))
 		})
 	}},
 	"usage": {2, func(a *agent, r request) {
-		answerRecord(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2), 0) })
+		answerRecord(a, func() (hypomnesis.Usage, error) { return a.context.Usage(context.Background(), r.u32(1), r.u32(2), 0) })
 	}},
 	"own_usage": {1, func(a *agent, r request) {
-		answerRecord(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1), 0) })
+		answerRecord(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(context.Background(), r.u32(1), 0) })
 	}},
 	"process_memory": {2, func(a *agent, r request) {
 		answerRecord(a, func() (hypomnesis.ProcessMemory, error) {
@@ -106,7 +107,7 @@ var commands = map[string]command{
 	}},
 	"backend": {1, func(a *agent, r request) {
 		answerRecord(a, func() (hypomnesis.BackendInfo, error) {
-			return a.context.Backend(hypomnesis.Backend(r.u32(1)))
+			return a.context.Backend(context.Background(), hypomnesis.Backend(r.u32(1)))
 		})
 	}},
 	"format_bytes": {1, func(a *agent, r request) { a.writeValue(hypomnesis.FormatBytes(r.u64(1))) }},

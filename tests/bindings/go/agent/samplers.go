@@ -3,25 +3,42 @@
 package main
 
 import (
+	"context"
+	"io"
 	"time"
 
 	"hypomnesis.invalid/bindings/go"
 )
 
 func (a *agent) sample(r request) {
+	a.sampleIdle(r)
+	if sampler := a.samplers[r[1]]; sampler != nil {
+		a.check(sampler.Start())
+	}
+}
+
+// sampleIdle makes a sampler that is not started.
+func (a *agent) sampleIdle(r request) {
+	delete(a.samplers, r[1])
 	sampler, err := a.context.NewSampler(&hypomnesis.SamplerOptions{Interval: time.Hour},
 		&hypomnesis.SnapshotOptions{Collect: hypomnesis.Collect(r.u32(2))})
-	if err == nil {
-		err = sampler.Start()
-	}
 	if a.check(err) {
 		a.samplers[r[1]] = sampler
 	}
 }
 
+// sampleNext answers with what a wait for a snapshot ended in: sample, timeout or end.
 func (a *agent) sampleNext(r request) {
-	snapshot, err := a.samplers[r[1]].Next(time.Minute)
-	if a.check(err) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(r.u32(3))*time.Millisecond)
+	defer cancel()
+	snapshot, err := a.samplers[r[1]].Next(ctx)
+	switch {
+	case err == context.DeadlineExceeded:
+		a.writeValue("timeout")
+	case err == io.EOF:
+		a.writeValue("end")
+	case a.check(err):
+		a.writeValue("sample")
 		a.snapshot(r, 2).Close()
 		a.snapshots[r[2]] = snapshot
 	}
@@ -42,7 +59,8 @@ func answerLatest[T any](a *agent, read func(index uint32) (hypomnesis.Optional[
 
 var samplerCommands = map[string]command{
 	"sample":      {2, (*agent).sample},
-	"sample_next": {2, (*agent).sampleNext},
+	"sample_idle": {2, (*agent).sampleIdle},
+	"sample_next": {3, (*agent).sampleNext},
 	"sample_stop": {1, func(a *agent, r request) { a.check(a.samplers[r[1]].Stop()) }},
 	"sample_drop": {1, func(a *agent, r request) { a.check(a.samplers[r[1]].Close()) }},
 	"sample_info": {1, func(a *agent, r request) { answerRecord(a, a.samplers[r[1]].Info) }},

@@ -2,7 +2,11 @@
 
 package main
 
-import "hypomnesis.invalid/bindings/go"
+import (
+	"context"
+
+	"hypomnesis.invalid/bindings/go"
+)
 
 // snapshot returns the named snapshot; nil if it was dropped.
 func (a *agent) snapshot(r request, word int) *hypomnesis.Snapshot {
@@ -15,7 +19,7 @@ func (a *agent) drop(r request) {
 }
 
 func (a *agent) take(r request) {
-	snapshot, err := a.context.Take(&hypomnesis.SnapshotOptions{
+	snapshot, err := a.context.Take(context.Background(), &hypomnesis.SnapshotOptions{
 		Flags:       hypomnesis.SnapshotFlags(r.u32(2)),
 		Collect:     hypomnesis.Collect(r.u32(3)),
 		DeviceIndex: r.u32(4),

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"hypomnesis.invalid/bindings/go"
 )
@@ -36,7 +38,7 @@ func (r request) optional(i int) hypomnesis.Optional[uint64] {
 
 // feed has the words time, dedicated, shared, limit, evicted and label.
 func (a *agent) feed(r request) {
-	a.check(a.spill.Feed(hypomnesis.SpillSample{MonotonicNs: r.u64(1), DedicatedBytes: r.u64(2), SharedBytes: r.u64(3),
+	a.check(a.spill.Feed(hypomnesis.SpillSample{Monotonic: time.Duration(r.u64(1)), DedicatedBytes: r.u64(2), SharedBytes: r.u64(3),
 		LimitBytes: r.optional(4), EvictedBytes: r.optional(5)}, r[6]))
 }
 
@@ -54,7 +56,7 @@ func (a *agent) checkObservation(err error) {
 var spillCommands = map[string]command{
 	"spill":         {4, (*agent).newSpill},
 	"spill_fed":     {3, (*agent).newFedSpill},
-	"spill_observe": {1, func(a *agent, r request) { a.checkObservation(a.spill.Observe(r[1])) }},
+	"spill_observe": {1, func(a *agent, r request) { a.checkObservation(a.spill.Observe(context.Background(), r[1])) }},
 	"spill_snapshot": {2, func(a *agent, r request) {
 		a.checkObservation(a.spill.ObserveSnapshot(a.snapshots[r[1]], r[2]))
 	}},

@@ -2,7 +2,11 @@
 
 package main
 
-import "hypomnesis.invalid/bindings/go"
+import (
+	"context"
+
+	"hypomnesis.invalid/bindings/go"
+)
 
 func estimateTensor(r request) (uint64, error) {
 	dtype, err := hypomnesis.DtypeFromName(r[3])
@@ -49,7 +53,7 @@ func (a *agent) track(r request) {
 }
 
 func (a *agent) fits(r request) (uint32, error) {
-	fits, err := a.tracker.WouldFit(r.u64(1))
+	fits, err := a.tracker.WouldFit(context.Background(), r.u64(1))
 	if fits {
 		return 1, err
 	}

@@ -68,6 +68,7 @@ static uint32_t take_many(hmn_context *context, uint32_t times, int copy) {
 import "C"
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,14 +105,14 @@ func must(err error) {
 }
 
 func measureGo(path string) time.Duration {
-	context, err := hypomnesis.NewContext(nil)
+	hmn, err := hypomnesis.NewContext(nil)
 	must(err)
-	defer context.Close()
-	must(context.SetPath(hypomnesis.PathSimulation, path))
+	defer hmn.Close()
+	must(hmn.SetPath(hypomnesis.PathSimulation, path))
 	options := &hypomnesis.SnapshotOptions{Collect: 127}
 	return measureFastest(times, func() {
 		for i := 0; i < times; i++ {
-			snapshot, err := context.Take(options)
+			snapshot, err := hmn.Take(context.Background(), options)
 			must(err)
 			snapshot.Close()
 		}
@@ -121,13 +122,13 @@ func measureGo(path string) time.Duration {
 func measureC(path string) (cTake, cTotal time.Duration, objects uint32) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	context := C.open_machine(name)
-	if context == nil {
+	hmn := C.open_machine(name)
+	if hmn == nil {
 		must(fmt.Errorf("no context on %s", path))
 	}
-	defer C.hmn_context_destroy(context)
-	cTake = measureFastest(times, func() { C.take_many(context, times, 0) })
-	cTotal = measureFastest(times, func() { objects = uint32(C.take_many(context, times, 1)) })
+	defer C.hmn_context_destroy(hmn)
+	cTake = measureFastest(times, func() { C.take_many(hmn, times, 0) })
+	cTotal = measureFastest(times, func() { objects = uint32(C.take_many(hmn, times, 1)) })
 	return cTake, cTotal, objects
 }
 

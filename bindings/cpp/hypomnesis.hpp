@@ -27,6 +27,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -36,7 +37,26 @@
 #include <utility>
 #include <vector>
 
+#if __cplusplus >= 202002L && __has_include(<version>)
+#include <version>
+#endif
+#if defined(__cpp_lib_jthread)
+#include <algorithm>
+#include <stop_token>
+#if !defined(_WIN32)
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#endif
+#endif
+
 namespace hypomnesis {
+
+// A time since 1970, exact to the nanosecond.
+using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
 
 // ---- numbers with names
 // ----------------------------------------------------------------------------------------
@@ -96,7 +116,7 @@ enum class backend_id : std::uint32_t {
 
 // Note flags of a result; each bit has one meaning in every struct.
 enum class note : hmn_flags {
-  stale = HMN_NOTE_STALE,  // the last known value, age_ns old: the driver did not answer
+  stale = HMN_NOTE_STALE,  // the last known value, age old: the driver did not answer
   // at least this much: a part is not visible, or memory that several may share is counted once
   lower_bound = HMN_NOTE_LOWER_BOUND,
   estimated = HMN_NOTE_ESTIMATED,  // derived from other values, not measured
@@ -278,7 +298,7 @@ enum class throttle_reason : hmn_flags {
 enum class metric_id : std::uint32_t {
   unknown = HMN_METRIC_UNKNOWN,
   engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, counter; instance: engine_id
-  engine_percent = HMN_METRIC_ENGINE_PERCENT,  // 0..100 of window_ns; instance: engine_id
+  engine_percent = HMN_METRIC_ENGINE_PERCENT,  // 0..100 of window; instance: engine_id
   engine_capacity = HMN_METRIC_ENGINE_CAPACITY,  // count: number of engines; instance: engine_id
   temperature = HMN_METRIC_TEMPERATURE,  // Celsius; instance: sensor_id
   // Celsius: where the device slows down; sensor_id
@@ -332,7 +352,7 @@ enum class sensor_id : std::uint32_t {
 // Kind of power: instance of metric_id::power_watts and metric_id::energy_joules.
 enum class power_id : std::uint32_t {
   unknown = HMN_POWER_READING_UNKNOWN,
-  average = HMN_POWER_READING_AVERAGE,  // of the device, over window_ns where that is known
+  average = HMN_POWER_READING_AVERAGE,  // of the device, over window where that is known
   instant = HMN_POWER_READING_INSTANT,  // of the device, now
   package = HMN_POWER_READING_PACKAGE,  // of the whole package, including a CPU
   memory = HMN_POWER_READING_MEMORY,
@@ -605,8 +625,8 @@ enum class usage_field : hmn_fields {
   host_resident = HMN_USAGE_HAS_HOST_RESIDENT,
   budget = HMN_USAGE_HAS_BUDGET,
   busy_ns = HMN_USAGE_HAS_BUSY_NS,
-  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window_ns
-  start_time = HMN_USAGE_HAS_START_TIME,  // start_unix_ns
+  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window
+  start_time = HMN_USAGE_HAS_START_TIME,  // start_time
   uid = HMN_USAGE_HAS_UID,
   instance = HMN_USAGE_HAS_INSTANCE,  // gpu_instance and compute_instance
   kinds = HMN_USAGE_HAS_KINDS,
@@ -818,7 +838,7 @@ struct device {
   std::optional<std::uint32_t> compute_capability_minor;  // of the same capability
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
   // time since its driver listed it; with several drivers, since the earliest list
-  std::uint64_t age_ns = 0;
+  std::chrono::nanoseconds age{};
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
   std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
   // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -851,7 +871,7 @@ struct pool {
   std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
   // used, and owned by no visible process; only in snapshots that collect processes
   std::optional<std::uint64_t> unattributed_bytes;
-  std::uint64_t age_ns = 0;  // time since the driver's answer
+  std::chrono::nanoseconds age{};  // time since the driver's answer
 };
 
 // hmn_telemetry: load, temperature and power of a device.
@@ -881,8 +901,8 @@ struct telemetry {
   std::optional<double> energy_joules;  // counter since the driver was loaded: take differences
   std::optional<std::uint64_t> pcie_rx_bytes;  // counter: take differences
   std::optional<std::uint64_t> pcie_tx_bytes;  // counter: take differences
-  std::optional<std::uint64_t> window_ns;  // time over which the percentages are averaged
-  std::uint64_t age_ns = 0;  // time since the driver's answer
+  std::optional<std::chrono::nanoseconds> window;  // time over which the percentages are averaged
+  std::chrono::nanoseconds age{};  // time since the driver's answer
 };
 
 // hmn_metric: one number of a device, with its own source and age. Either value or count is
@@ -895,8 +915,8 @@ struct metric {
   std::uint32_t instance = 0;  // one of several: see the metric
   std::optional<double> value;  // a reading
   std::optional<std::uint64_t> count;  // a counter or a whole number
-  std::optional<std::uint64_t> window_ns;  // time over which value is averaged
-  std::uint64_t age_ns = 0;  // time since the driver's answer
+  std::optional<std::chrono::nanoseconds> window;  // time over which value is averaged
+  std::chrono::nanoseconds age{};  // time since the driver's answer
 };
 
 // hmn_usage: memory of one process on one device: values of that process only, never of the device.
@@ -913,7 +933,7 @@ struct usage {
   std::optional<std::uint32_t> compute_instance;  // number of the MIG compute instance
   // start time, for display: see process_key. For an exited process: start of the driver's
   // accounting
-  std::optional<std::uint64_t> start_unix_ns;
+  std::optional<time_point> start_time;
   // main value, accounted as in `accounting`; for an integrated device all of its memory, including
   // host_pool_bytes
   std::optional<std::uint64_t> used_bytes;
@@ -929,10 +949,10 @@ struct usage {
   std::optional<std::uint64_t> host_pool_bytes;
   std::optional<std::uint64_t> host_resident_bytes;  // RSS: the same in each row of this pid
   std::optional<std::uint64_t> budget_bytes;
-  std::optional<std::uint64_t> busy_ns;  // counter: take differences
+  std::optional<std::chrono::nanoseconds> busy;  // counter: take differences
   std::optional<double> busy_percent;
-  std::optional<std::uint64_t> window_ns;  // time over which busy_percent is averaged
-  std::uint64_t age_ns = 0;  // time since the driver's answer
+  std::optional<std::chrono::nanoseconds> window;  // time over which busy_percent is averaged
+  std::chrono::nanoseconds age{};  // time since the driver's answer
   // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
   // sampled
   std::optional<std::uint64_t> peak_used_bytes;
@@ -955,7 +975,7 @@ struct group {
   // the lowest limit of the group and of the groups that contain it, which they may share with
   // others; absent: none, or not readable
   std::optional<std::uint64_t> limit_bytes;
-  std::uint64_t age_ns = 0;  // time since the kernel was queried
+  std::chrono::nanoseconds age{};  // time since the kernel was queried
   std::optional<std::string> name;  // in a snapshot: its container, else its path
 };
 
@@ -974,9 +994,9 @@ struct snapshot_info {
   std::uint32_t unreadable_process_count = 0;
   std::uint32_t metric_count = 0;
   std::uint32_t group_count = 0;
-  std::uint64_t unix_time_ns = 0;  // start time, since 1970
-  std::uint64_t monotonic_ns = 0;  // start time: hmn_monotonic_ns
-  std::uint64_t duration_ns = 0;  // time that the snapshot took
+  time_point time{};  // start time, since 1970
+  std::chrono::nanoseconds monotonic{};  // start time: hmn_monotonic_ns
+  std::chrono::nanoseconds duration{};  // time that the snapshot took
   // generation of the context's last scan: see hmn_device_scan
   std::uint64_t device_generation = 0;
 };
@@ -1003,7 +1023,7 @@ struct diagnostic {
   std::optional<std::uint32_t> metric_instance;  // as in metric
   // presence bits that are missing for this reason, in the subject's struct
   std::optional<std::uint64_t> field;
-  std::optional<std::uint64_t> duration_ns;  // duration of a traced call
+  std::optional<std::chrono::nanoseconds> duration;  // duration of a traced call
   std::uint32_t count = 0;  // number of equal diagnostics merged into this one
   std::string message;  // a sentence that names the value and the remedy
 };
@@ -1018,7 +1038,7 @@ struct delta {
   std::optional<std::int64_t> memory_bytes;  // the caller's resident set
   // for the caller if both snapshots have that, otherwise for the device
   std::optional<std::int64_t> device_bytes;
-  std::uint64_t elapsed_ns = 0;
+  std::chrono::nanoseconds elapsed{};
   std::optional<double> energy_joules;  // energy of the whole device
 };
 
@@ -1033,7 +1053,8 @@ struct sampler_info {
   std::uint64_t dropped_count = 0;
   std::uint64_t late_count = 0;  // scheduled times skipped because a snapshot took too long
   std::uint64_t failed_count = 0;  // attempts without a snapshot
-  std::optional<std::uint64_t> last_monotonic_ns;  // start of the last attempt: hmn_monotonic_ns
+  // start of the last attempt: hmn_monotonic_ns
+  std::optional<std::chrono::nanoseconds> last_monotonic;
 };
 
 // hmn_peak: highest values in a sampler's snapshots since its start. Each is determined separately,
@@ -1047,7 +1068,8 @@ struct peak {
   std::optional<std::uint64_t> used_bytes;  // for a device: used memory of its main pool
   std::optional<std::uint64_t> host_pool_bytes;  // for a device: used memory of its pool_kind::host
   std::optional<std::uint64_t> host_resident_bytes;  // for a process: RSS
-  std::optional<std::uint64_t> used_monotonic_ns;  // start of the first snapshot with used_bytes
+  // start of the first snapshot with used_bytes
+  std::optional<std::chrono::nanoseconds> used_monotonic;
 };
 
 // hmn_tracker_info: limit and totals of a tracker: allocated_bytes is never above limit_bytes,
@@ -1095,8 +1117,8 @@ struct spill_info {
   std::optional<std::uint64_t> baseline_shared_bytes;  // of the first observation
   // of the first with that value; 0 if no process existed before
   std::optional<std::uint64_t> baseline_evicted_bytes;
-  std::uint64_t total_ns = 0;  // of all episodes, including dropped ones
-  std::optional<std::uint64_t> longest_ns;
+  std::chrono::nanoseconds total{};  // of all episodes, including dropped ones
+  std::optional<std::chrono::nanoseconds> longest;
   std::optional<std::uint64_t> longest_episode;  // its number; the first of equal ones
   std::optional<std::string> first_label;  // of the first episode
   std::string message;  // reason for status, and the remedy; "" on status_code::ok
@@ -1110,9 +1132,9 @@ struct episode {
   std::uint64_t observation_count = 0;
   std::uint64_t peak_shared_bytes = 0;
   std::optional<std::uint64_t> peak_evicted_bytes;
-  std::uint64_t start_monotonic_ns = 0;  // of its first observation
-  std::optional<std::uint64_t> end_monotonic_ns;  // of the first observation after it
-  std::uint64_t duration_ns = 0;  // from its first observation to its last
+  std::chrono::nanoseconds start_monotonic{};  // of its first observation
+  std::optional<std::chrono::nanoseconds> end_monotonic;  // of the first observation after it
+  std::chrono::nanoseconds duration{};  // from its first observation to its last
   std::string start_label;  // of its first observation
   std::optional<std::string> end_label;  // of the first observation after it
 };
@@ -1212,6 +1234,15 @@ inline std::string make_c_string(std::string_view text) {
   return std::string(text);
 }
 
+// The time of a number of nanoseconds; one of more than 292 years is unlimited.
+inline std::chrono::nanoseconds get_duration(std::uint64_t ns) noexcept {
+  return ns > INT64_MAX ? std::chrono::nanoseconds::max()
+                        : std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
+}
+inline time_point get_time(std::uint64_t ns) noexcept {
+  return time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
+}
+
 // The fields of a C struct, each absent where its bit in `present` is clear.
 template <class Record>
 class fields {
@@ -1225,6 +1256,13 @@ class fields {
   template <class Enum, class T>
   std::optional<Enum> named(hmn_fields bit, T Record::*member) const {
     return has(bit) ? std::optional<Enum>(static_cast<Enum>(record_.*member)) : std::nullopt;
+  }
+  std::optional<std::chrono::nanoseconds> get_duration(hmn_fields bit,
+                                                       std::uint64_t Record::*member) const {
+    return has(bit) ? std::optional(detail::get_duration(record_.*member)) : std::nullopt;
+  }
+  std::optional<time_point> get_time(hmn_fields bit, std::uint64_t Record::*member) const {
+    return has(bit) ? std::optional(detail::get_time(record_.*member)) : std::nullopt;
   }
   template <std::size_t N>
   std::optional<std::string> get(hmn_fields bit, char (Record::*member)[N]) const {
@@ -1315,7 +1353,7 @@ inline device value(const hmn_device& r) {
   v.compute_capability_major = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_major);
   v.compute_capability_minor = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_minor);
   v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
-  v.age_ns = r.age_ns;
+  v.age = get_duration(r.age_ns);
   v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);
   v.uuid = f.get(HMN_DEVICE_HAS_UUID, &hmn_device::uuid);
   v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &hmn_device::pci_bus_id);
@@ -1341,7 +1379,7 @@ inline pool value(const hmn_pool& r) {
   v.usable_bytes = f.get(HMN_POOL_HAS_USABLE, &hmn_pool::usable_bytes);
   v.budget_bytes = f.get(HMN_POOL_HAS_BUDGET, &hmn_pool::budget_bytes);
   v.unattributed_bytes = f.get(HMN_POOL_HAS_UNATTRIBUTED, &hmn_pool::unattributed_bytes);
-  v.age_ns = r.age_ns;
+  v.age = get_duration(r.age_ns);
   return v;
 }
 
@@ -1372,8 +1410,8 @@ inline telemetry value(const hmn_telemetry& r) {
   v.energy_joules = f.get(HMN_TELEMETRY_HAS_ENERGY, &hmn_telemetry::energy_joules);
   v.pcie_rx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_RX, &hmn_telemetry::pcie_rx_bytes);
   v.pcie_tx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_TX, &hmn_telemetry::pcie_tx_bytes);
-  v.window_ns = f.get(HMN_TELEMETRY_HAS_WINDOW, &hmn_telemetry::window_ns);
-  v.age_ns = r.age_ns;
+  v.window = f.get_duration(HMN_TELEMETRY_HAS_WINDOW, &hmn_telemetry::window_ns);
+  v.age = get_duration(r.age_ns);
   return v;
 }
 
@@ -1387,8 +1425,8 @@ inline metric value(const hmn_metric& r) {
   v.instance = r.instance;
   v.value = f.get(HMN_METRIC_HAS_VALUE, &hmn_metric::value);
   v.count = f.get(HMN_METRIC_HAS_COUNT, &hmn_metric::count);
-  v.window_ns = f.get(HMN_METRIC_HAS_WINDOW, &hmn_metric::window_ns);
-  v.age_ns = r.age_ns;
+  v.window = f.get_duration(HMN_METRIC_HAS_WINDOW, &hmn_metric::window_ns);
+  v.age = get_duration(r.age_ns);
   return v;
 }
 
@@ -1405,7 +1443,7 @@ inline usage value(const hmn_usage& r) {
   v.uid = f.get(HMN_USAGE_HAS_UID, &hmn_usage::uid);
   v.gpu_instance = f.get(HMN_USAGE_HAS_INSTANCE, &hmn_usage::gpu_instance);
   v.compute_instance = f.get(HMN_USAGE_HAS_INSTANCE, &hmn_usage::compute_instance);
-  v.start_unix_ns = f.get(HMN_USAGE_HAS_START_TIME, &hmn_usage::start_unix_ns);
+  v.start_time = f.get_time(HMN_USAGE_HAS_START_TIME, &hmn_usage::start_unix_ns);
   v.used_bytes = f.get(HMN_USAGE_HAS_USED, &hmn_usage::used_bytes);
   v.resident_bytes = f.get(HMN_USAGE_HAS_RESIDENT, &hmn_usage::resident_bytes);
   v.committed_bytes = f.get(HMN_USAGE_HAS_COMMITTED, &hmn_usage::committed_bytes);
@@ -1416,10 +1454,10 @@ inline usage value(const hmn_usage& r) {
   v.host_pool_bytes = f.get(HMN_USAGE_HAS_HOST_POOL, &hmn_usage::host_pool_bytes);
   v.host_resident_bytes = f.get(HMN_USAGE_HAS_HOST_RESIDENT, &hmn_usage::host_resident_bytes);
   v.budget_bytes = f.get(HMN_USAGE_HAS_BUDGET, &hmn_usage::budget_bytes);
-  v.busy_ns = f.get(HMN_USAGE_HAS_BUSY_NS, &hmn_usage::busy_ns);
+  v.busy = f.get_duration(HMN_USAGE_HAS_BUSY_NS, &hmn_usage::busy_ns);
   v.busy_percent = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::busy_percent);
-  v.window_ns = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::window_ns);
-  v.age_ns = r.age_ns;
+  v.window = f.get_duration(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::window_ns);
+  v.age = get_duration(r.age_ns);
   v.peak_used_bytes = f.get(HMN_USAGE_HAS_PEAK_USED, &hmn_usage::peak_used_bytes);
   v.process_key = f.get(HMN_USAGE_HAS_PROCESS_KEY, &hmn_usage::process_key);
   return v;
@@ -1433,7 +1471,7 @@ inline group value(const hmn_group& r) {
   v.device_index = r.device_index;
   v.used_bytes = f.get(HMN_GROUP_HAS_USED, &hmn_group::used_bytes);
   v.limit_bytes = f.get(HMN_GROUP_HAS_LIMIT, &hmn_group::limit_bytes);
-  v.age_ns = r.age_ns;
+  v.age = get_duration(r.age_ns);
   return v;
 }
 
@@ -1448,9 +1486,9 @@ inline snapshot_info value(const hmn_snapshot_info& r) {
   v.unreadable_process_count = r.unreadable_process_count;
   v.metric_count = r.metric_count;
   v.group_count = r.group_count;
-  v.unix_time_ns = r.unix_time_ns;
-  v.monotonic_ns = r.monotonic_ns;
-  v.duration_ns = r.duration_ns;
+  v.time = get_time(r.unix_time_ns);
+  v.monotonic = get_duration(r.monotonic_ns);
+  v.duration = get_duration(r.duration_ns);
   v.device_generation = r.device_generation;
   return v;
 }
@@ -1472,7 +1510,7 @@ inline diagnostic value(const hmn_diagnostic& r) {
   v.metric = f.named<metric_id>(HMN_DIAGNOSTIC_HAS_METRIC, &hmn_diagnostic::metric);
   v.metric_instance = f.get(HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE, &hmn_diagnostic::metric_instance);
   v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &hmn_diagnostic::field);
-  v.duration_ns = f.get(HMN_DIAGNOSTIC_HAS_DURATION, &hmn_diagnostic::duration_ns);
+  v.duration = f.get_duration(HMN_DIAGNOSTIC_HAS_DURATION, &hmn_diagnostic::duration_ns);
   v.count = r.count;
   v.message = r.message;
   return v;
@@ -1488,7 +1526,7 @@ inline delta value(const hmn_delta& r) {
   v.accounting = static_cast<accounting_kind>(r.accounting);
   v.memory_bytes = f.get(HMN_DELTA_HAS_MEMORY, &hmn_delta::memory_bytes);
   v.device_bytes = f.get(HMN_DELTA_HAS_DEVICE, &hmn_delta::device_bytes);
-  v.elapsed_ns = r.elapsed_ns;
+  v.elapsed = get_duration(r.elapsed_ns);
   v.energy_joules = f.get(HMN_DELTA_HAS_ENERGY, &hmn_delta::energy_joules);
   return v;
 }
@@ -1504,7 +1542,7 @@ inline sampler_info value(const hmn_sampler_info& r) {
   v.dropped_count = r.dropped_count;
   v.late_count = r.late_count;
   v.failed_count = r.failed_count;
-  v.last_monotonic_ns = f.get(HMN_SAMPLER_INFO_HAS_LAST, &hmn_sampler_info::last_monotonic_ns);
+  v.last_monotonic = f.get_duration(HMN_SAMPLER_INFO_HAS_LAST, &hmn_sampler_info::last_monotonic_ns);
   return v;
 }
 
@@ -1519,7 +1557,7 @@ inline peak value(const hmn_peak& r) {
   v.used_bytes = f.get(HMN_PEAK_HAS_USED, &hmn_peak::used_bytes);
   v.host_pool_bytes = f.get(HMN_PEAK_HAS_HOST_POOL, &hmn_peak::host_pool_bytes);
   v.host_resident_bytes = f.get(HMN_PEAK_HAS_HOST_RESIDENT, &hmn_peak::host_resident_bytes);
-  v.used_monotonic_ns = f.get(HMN_PEAK_HAS_USED, &hmn_peak::used_monotonic_ns);
+  v.used_monotonic = f.get_duration(HMN_PEAK_HAS_USED, &hmn_peak::used_monotonic_ns);
   return v;
 }
 
@@ -1568,8 +1606,8 @@ inline spill_info value(const hmn_spill_info& r) {
   v.peak_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &hmn_spill_info::peak_evicted_bytes);
   v.baseline_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::baseline_shared_bytes);
   v.baseline_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &hmn_spill_info::baseline_evicted_bytes);
-  v.total_ns = r.total_ns;
-  v.longest_ns = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_ns);
+  v.total = get_duration(r.total_ns);
+  v.longest = f.get_duration(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_ns);
   v.longest_episode = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_episode);
   v.first_label = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::first_label);
   v.message = r.message;
@@ -1585,9 +1623,9 @@ inline episode value(const hmn_episode& r) {
   v.observation_count = r.observation_count;
   v.peak_shared_bytes = r.peak_shared_bytes;
   v.peak_evicted_bytes = f.get(HMN_EPISODE_HAS_PEAK_EVICTED, &hmn_episode::peak_evicted_bytes);
-  v.start_monotonic_ns = r.start_monotonic_ns;
-  v.end_monotonic_ns = f.get(HMN_EPISODE_HAS_END, &hmn_episode::end_monotonic_ns);
-  v.duration_ns = r.duration_ns;
+  v.start_monotonic = get_duration(r.start_monotonic_ns);
+  v.end_monotonic = f.get_duration(HMN_EPISODE_HAS_END, &hmn_episode::end_monotonic_ns);
+  v.duration = get_duration(r.duration_ns);
   v.start_label = r.start_label;
   v.end_label = f.get(HMN_EPISODE_HAS_END, &hmn_episode::end_label);
   return v;
@@ -1666,9 +1704,9 @@ inline std::uint64_t nanoseconds(const char* name, std::chrono::nanoseconds dura
 inline constexpr std::chrono::nanoseconds unlimited = std::chrono::nanoseconds::max();
 inline constexpr std::chrono::nanoseconds immediate{HMN_NS_IMMEDIATE};
 
-// The time of the clock behind every monotonic_ns.
-inline std::uint64_t monotonic_ns() noexcept {
-  return hmn_monotonic_ns();
+// The time of the clock behind every monotonic.
+inline std::chrono::nanoseconds monotonic() noexcept {
+  return detail::get_duration(hmn_monotonic_ns());
 }
 
 // The library's version: major * 1000000 + minor * 1000 + patch.
@@ -1726,6 +1764,471 @@ inline std::string_view instance_name(metric_id metric, std::uint32_t instance) 
 inline std::string_view name(dtype_id dtype) noexcept {
   return hmn_dtype_name(number(dtype));
 }
+namespace detail {
+inline void append_name(std::string& text, bool is_set, const char* name) {
+  if (!is_set) return;
+  if (!text.empty()) text += '|';
+  text += name;
+}
+}  // namespace detail
+
+// The names of all other enumerations, for instance "nvidia"; "unknown" for a number that has none.
+// Of a set of bits, the names of those that are set: "stale|partial".
+// clang-format off
+// begin generated: names
+inline std::string name(note value) {
+  std::string text;
+  detail::append_name(text, has(value, note::stale), "stale");
+  detail::append_name(text, has(value, note::lower_bound), "lower_bound");
+  detail::append_name(text, has(value, note::estimated), "estimated");
+  detail::append_name(text, has(value, note::truncated), "truncated");
+  detail::append_name(text, has(value, note::mixed), "mixed");
+  detail::append_name(text, has(value, note::foreign_pid), "foreign_pid");
+  detail::append_name(text, has(value, note::partial), "partial");
+  detail::append_name(text, has(value, note::trace), "trace");
+  detail::append_name(text, has(value, note::divided), "divided");
+  return text;
+}
+inline std::string_view name(scope_kind value) {
+  switch (value) {
+    case scope_kind::none: return "none";
+    case scope_kind::process: return "process";
+    case scope_kind::device: return "device";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(accounting_kind value) {
+  switch (value) {
+    case accounting_kind::none: return "none";
+    case accounting_kind::resident: return "resident";
+    case accounting_kind::committed: return "committed";
+    case accounting_kind::allocated: return "allocated";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(domain value) {
+  switch (value) {
+    case domain::none: return "none";
+    case domain::errno_code: return "errno";
+    case domain::win32: return "win32";
+    case domain::hresult: return "hresult";
+    case domain::ntstatus: return "ntstatus";
+    case domain::pdh: return "pdh";
+    case domain::kern: return "kern";
+    case domain::nvml: return "nvml";
+    case domain::exit_code: return "exit";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(vendor_id value) {
+  switch (value) {
+    case vendor_id::unknown: return "unknown";
+    case vendor_id::amd: return "amd";
+    case vendor_id::apple: return "apple";
+    case vendor_id::nvidia: return "nvidia";
+    case vendor_id::qualcomm: return "qualcomm";
+    case vendor_id::intel: return "intel";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(feature_id value) {
+  switch (value) {
+    case feature_id::subprocess: return "subprocess";
+    case feature_id::simulation: return "simulation";
+    default: return "unknown";
+  }
+}
+inline std::string name(context_flag value) {
+  std::string text;
+  detail::append_name(text, has(value, context_flag::no_subprocess), "no_subprocess");
+  detail::append_name(text, has(value, context_flag::wake_devices), "wake_devices");
+  detail::append_name(text, has(value, context_flag::no_threads), "no_threads");
+  detail::append_name(text, has(value, context_flag::environment), "environment");
+  detail::append_name(text, has(value, context_flag::trace), "trace");
+  detail::append_name(text, has(value, context_flag::record), "record");
+  return text;
+}
+inline std::string_view name(path_kind value) {
+  switch (value) {
+    case path_kind::proc: return "proc";
+    case path_kind::sys: return "sys";
+    case path_kind::nvml: return "nvml";
+    case path_kind::nvidia_smi: return "nvidia_smi";
+    case path_kind::rocm_smi: return "rocm_smi";
+    case path_kind::macmon: return "macmon";
+    case path_kind::simulation: return "simulation";
+    case path_kind::cgroup: return "cgroup";
+    case path_kind::amd_smi: return "amd_smi";
+    case path_kind::dev: return "dev";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(run_state value) {
+  switch (value) {
+    case run_state::unknown: return "unknown";
+    case run_state::ready: return "ready";
+    case run_state::asleep: return "asleep";
+    case run_state::lost: return "lost";
+    case run_state::unreadable: return "unreadable";
+    case run_state::hung: return "hung";
+    case run_state::absent: return "absent";
+    case run_state::off: return "off";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(pressure_level value) {
+  switch (value) {
+    case pressure_level::unknown: return "unknown";
+    case pressure_level::normal: return "normal";
+    case pressure_level::warning: return "warning";
+    case pressure_level::critical: return "critical";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(device_class value) {
+  switch (value) {
+    case device_class::unknown: return "unknown";
+    case device_class::gpu: return "gpu";
+    case device_class::npu: return "npu";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(device_form value) {
+  switch (value) {
+    case device_form::unknown: return "unknown";
+    case device_form::discrete: return "discrete";
+    case device_form::integrated: return "integrated";
+    case device_form::virtual_device: return "virtual";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(device_memory value) {
+  switch (value) {
+    case device_memory::unknown: return "unknown";
+    case device_memory::dedicated: return "dedicated";
+    case device_memory::unified: return "unified";
+    case device_memory::coherent: return "coherent";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(pool_kind value) {
+  switch (value) {
+    case pool_kind::main: return "main";
+    case pool_kind::vram: return "vram";
+    case pool_kind::vram_visible: return "vram_visible";
+    case pool_kind::host: return "host";
+    case pool_kind::unified: return "unified";
+    case pool_kind::stolen: return "stolen";
+    default: return "unknown";
+  }
+}
+inline std::string name(throttle_reason value) {
+  std::string text;
+  detail::append_name(text, has(value, throttle_reason::idle), "idle");
+  detail::append_name(text, has(value, throttle_reason::power), "power");
+  detail::append_name(text, has(value, throttle_reason::thermal), "thermal");
+  detail::append_name(text, has(value, throttle_reason::hardware), "hardware");
+  detail::append_name(text, has(value, throttle_reason::setting), "setting");
+  detail::append_name(text, has(value, throttle_reason::other), "other");
+  return text;
+}
+inline std::string_view name(engine_id value) {
+  switch (value) {
+    case engine_id::unknown: return "unknown";
+    case engine_id::graphics: return "graphics";
+    case engine_id::compute: return "compute";
+    case engine_id::copy: return "copy";
+    case engine_id::decode: return "decode";
+    case engine_id::encode: return "encode";
+    case engine_id::video: return "video";
+    case engine_id::other: return "other";
+    case engine_id::memory: return "memory";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(sensor_id value) {
+  switch (value) {
+    case sensor_id::unknown: return "unknown";
+    case sensor_id::core: return "core";
+    case sensor_id::hotspot: return "hotspot";
+    case sensor_id::memory: return "memory";
+    case sensor_id::package: return "package";
+    case sensor_id::board: return "board";
+    case sensor_id::regulator: return "regulator";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(power_id value) {
+  switch (value) {
+    case power_id::unknown: return "unknown";
+    case power_id::average: return "average";
+    case power_id::instant: return "instant";
+    case power_id::package: return "package";
+    case power_id::memory: return "memory";
+    case power_id::board: return "board";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(power_limit_id value) {
+  switch (value) {
+    case power_limit_id::unknown: return "unknown";
+    case power_limit_id::current: return "current";
+    case power_limit_id::usual: return "default";
+    case power_limit_id::lowest: return "min";
+    case power_limit_id::highest: return "max";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(clock_id value) {
+  switch (value) {
+    case clock_id::unknown: return "unknown";
+    case clock_id::core: return "core";
+    case clock_id::memory: return "memory";
+    case clock_id::sm: return "sm";
+    case clock_id::video: return "video";
+    case clock_id::media: return "media";
+    case clock_id::soc: return "soc";
+    case clock_id::fabric: return "fabric";
+    case clock_id::requested: return "requested";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(rail_id value) {
+  switch (value) {
+    case rail_id::unknown: return "unknown";
+    case rail_id::core: return "core";
+    case rail_id::soc: return "soc";
+    case rail_id::memory: return "memory";
+    case rail_id::board: return "board";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(era_id value) {
+  switch (value) {
+    case era_id::unknown: return "unknown";
+    case era_id::since_load: return "since_load";
+    case era_id::lifetime: return "lifetime";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(remapped_id value) {
+  switch (value) {
+    case remapped_id::unknown: return "unknown";
+    case remapped_id::corrected: return "corrected";
+    case remapped_id::uncorrected: return "uncorrected";
+    case remapped_id::pending: return "pending";
+    case remapped_id::failed: return "failed";
+    default: return "unknown";
+  }
+}
+inline std::string_view name(number_kind_id value) {
+  switch (value) {
+    case number_kind_id::unknown: return "unknown";
+    case number_kind_id::gauge: return "gauge";
+    case number_kind_id::counter: return "counter";
+    case number_kind_id::constant: return "constant";
+    default: return "unknown";
+  }
+}
+inline std::string name(usage_kind value) {
+  std::string text;
+  detail::append_name(text, has(value, usage_kind::compute), "compute");
+  detail::append_name(text, has(value, usage_kind::graphics), "graphics");
+  detail::append_name(text, has(value, usage_kind::media), "media");
+  return text;
+}
+inline std::string_view name(name_status value) {
+  switch (value) {
+    case name_status::unknown: return "unknown";
+    case name_status::resolved: return "resolved";
+    case name_status::exited: return "exited";
+    case name_status::protected_process: return "protected";
+    case name_status::kernel: return "kernel";
+    default: return "unknown";
+  }
+}
+inline std::string name(part value) {
+  std::string text;
+  detail::append_name(text, has(value, part::memory), "memory");
+  detail::append_name(text, has(value, part::system), "system");
+  detail::append_name(text, has(value, part::devices), "devices");
+  detail::append_name(text, has(value, part::pools), "pools");
+  detail::append_name(text, has(value, part::self), "self");
+  detail::append_name(text, has(value, part::processes), "processes");
+  detail::append_name(text, has(value, part::telemetry), "telemetry");
+  detail::append_name(text, has(value, part::metrics), "metrics");
+  detail::append_name(text, has(value, part::groups), "groups");
+  return text;
+}
+inline std::string name(line_flag value) {
+  std::string text;
+  detail::append_name(text, has(value, line_flag::mb), "mb");
+  return text;
+}
+inline std::string_view name(device_format value) {
+  switch (value) {
+    case device_format::free: return "free";
+    case device_format::total: return "total";
+    case device_format::used: return "used";
+    default: return "unknown";
+  }
+}
+inline std::string name(sampler_flag value) {
+  std::string text;
+  detail::append_name(text, has(value, sampler_flag::peaks_only), "peaks_only");
+  return text;
+}
+inline std::string_view name(sampler_state value) {
+  switch (value) {
+    case sampler_state::idle: return "idle";
+    case sampler_state::running: return "running";
+    case sampler_state::stopped: return "stopped";
+    default: return "unknown";
+  }
+}
+inline std::string name(attention_flag value) {
+  std::string text;
+  detail::append_name(text, has(value, attention_flag::fused), "fused");
+  return text;
+}
+inline std::string_view name(cache_kind value) {
+  switch (value) {
+    case cache_kind::full: return "full";
+    case cache_kind::window: return "window";
+    case cache_kind::latent: return "latent";
+    case cache_kind::state: return "state";
+    default: return "unknown";
+  }
+}
+inline std::string name(spill_state value) {
+  std::string text;
+  detail::append_name(text, has(value, spill_state::measurable), "measurable");
+  detail::append_name(text, has(value, spill_state::now), "now");
+  detail::append_name(text, has(value, spill_state::ever), "ever");
+  return text;
+}
+inline std::string name(spill_rule value) {
+  std::string text;
+  detail::append_name(text, has(value, spill_rule::shared), "shared");
+  detail::append_name(text, has(value, spill_rule::evicted), "evicted");
+  return text;
+}
+inline std::string name(process_memory_field value) {
+  std::string text;
+  detail::append_name(text, has(value, process_memory_field::resident), "resident");
+  detail::append_name(text, has(value, process_memory_field::peak_resident), "peak_resident");
+  detail::append_name(text, has(value, process_memory_field::virtual_size), "virtual");
+  detail::append_name(text, has(value, process_memory_field::swap), "swap");
+  detail::append_name(text, has(value, process_memory_field::proportional), "proportional");
+  detail::append_name(text, has(value, process_memory_field::private_set), "private");
+  detail::append_name(text, has(value, process_memory_field::committed), "committed");
+  detail::append_name(text, has(value, process_memory_field::footprint), "footprint");
+  detail::append_name(text, has(value, process_memory_field::peak_footprint), "peak_footprint");
+  detail::append_name(text, has(value, process_memory_field::peak_committed), "peak_committed");
+  detail::append_name(text, has(value, process_memory_field::process_key), "process_key");
+  return text;
+}
+inline std::string name(system_memory_field value) {
+  std::string text;
+  detail::append_name(text, has(value, system_memory_field::total), "total");
+  detail::append_name(text, has(value, system_memory_field::available), "available");
+  detail::append_name(text, has(value, system_memory_field::swap_total), "swap_total");
+  detail::append_name(text, has(value, system_memory_field::swap_free), "swap_free");
+  detail::append_name(text, has(value, system_memory_field::limit), "limit");
+  detail::append_name(text, has(value, system_memory_field::limit_used), "limit_used");
+  detail::append_name(text, has(value, system_memory_field::commit_limit), "commit_limit");
+  detail::append_name(text, has(value, system_memory_field::committed), "committed");
+  detail::append_name(text, has(value, system_memory_field::pressure), "pressure");
+  detail::append_name(text, has(value, system_memory_field::stall), "stall");
+  detail::append_name(text, has(value, system_memory_field::usable), "usable");
+  return text;
+}
+inline std::string name(device_field value) {
+  std::string text;
+  detail::append_name(text, has(value, device_field::name), "name");
+  detail::append_name(text, has(value, device_field::uuid), "uuid");
+  detail::append_name(text, has(value, device_field::pci), "pci");
+  detail::append_name(text, has(value, device_field::driver), "driver");
+  detail::append_name(text, has(value, device_field::parent), "parent");
+  detail::append_name(text, has(value, device_field::pci_device), "pci_device");
+  detail::append_name(text, has(value, device_field::pci_subsystem), "pci_subsystem");
+  detail::append_name(text, has(value, device_field::render_minor), "render_minor");
+  detail::append_name(text, has(value, device_field::numa_node), "numa_node");
+  detail::append_name(text, has(value, device_field::instance), "instance");
+  detail::append_name(text, has(value, device_field::driver_index), "driver_index");
+  detail::append_name(text, has(value, device_field::os_id), "os_id");
+  detail::append_name(text, has(value, device_field::cuda_version), "cuda_version");
+  detail::append_name(text, has(value, device_field::compute_capability), "compute_capability");
+  detail::append_name(text, has(value, device_field::architecture), "architecture");
+  return text;
+}
+inline std::string name(pool_field value) {
+  std::string text;
+  detail::append_name(text, has(value, pool_field::total), "total");
+  detail::append_name(text, has(value, pool_field::free), "free");
+  detail::append_name(text, has(value, pool_field::used), "used");
+  detail::append_name(text, has(value, pool_field::reserved), "reserved");
+  detail::append_name(text, has(value, pool_field::usable), "usable");
+  detail::append_name(text, has(value, pool_field::budget), "budget");
+  detail::append_name(text, has(value, pool_field::unattributed), "unattributed");
+  return text;
+}
+inline std::string name(telemetry_field value) {
+  std::string text;
+  detail::append_name(text, has(value, telemetry_field::gpu_busy), "gpu_busy");
+  detail::append_name(text, has(value, telemetry_field::memory_busy), "memory_busy");
+  detail::append_name(text, has(value, telemetry_field::encoder_busy), "encoder_busy");
+  detail::append_name(text, has(value, telemetry_field::decoder_busy), "decoder_busy");
+  detail::append_name(text, has(value, telemetry_field::temperature), "temperature");
+  detail::append_name(text, has(value, telemetry_field::hotspot), "hotspot");
+  detail::append_name(text, has(value, telemetry_field::memory_temperature), "memory_temperature");
+  detail::append_name(text, has(value, telemetry_field::power), "power");
+  detail::append_name(text, has(value, telemetry_field::power_limit), "power_limit");
+  detail::append_name(text, has(value, telemetry_field::energy), "energy");
+  detail::append_name(text, has(value, telemetry_field::core_clock), "core_clock");
+  detail::append_name(text, has(value, telemetry_field::memory_clock), "memory_clock");
+  detail::append_name(text, has(value, telemetry_field::fan_percent), "fan_percent");
+  detail::append_name(text, has(value, telemetry_field::fan_rpm), "fan_rpm");
+  detail::append_name(text, has(value, telemetry_field::pcie_generation), "pcie_generation");
+  detail::append_name(text, has(value, telemetry_field::pcie_width), "pcie_width");
+  detail::append_name(text, has(value, telemetry_field::pcie_rx), "pcie_rx");
+  detail::append_name(text, has(value, telemetry_field::pcie_tx), "pcie_tx");
+  detail::append_name(text, has(value, telemetry_field::throttle), "throttle");
+  detail::append_name(text, has(value, telemetry_field::p_state), "p_state");
+  detail::append_name(text, has(value, telemetry_field::window), "window");
+  return text;
+}
+inline std::string name(metric_field value) {
+  std::string text;
+  detail::append_name(text, has(value, metric_field::value), "value");
+  detail::append_name(text, has(value, metric_field::count), "count");
+  detail::append_name(text, has(value, metric_field::window), "window");
+  return text;
+}
+inline std::string name(usage_field value) {
+  std::string text;
+  detail::append_name(text, has(value, usage_field::used), "used");
+  detail::append_name(text, has(value, usage_field::resident), "resident");
+  detail::append_name(text, has(value, usage_field::committed), "committed");
+  detail::append_name(text, has(value, usage_field::allocated), "allocated");
+  detail::append_name(text, has(value, usage_field::shared), "shared");
+  detail::append_name(text, has(value, usage_field::purgeable), "purgeable");
+  detail::append_name(text, has(value, usage_field::evicted), "evicted");
+  detail::append_name(text, has(value, usage_field::host_pool), "host_pool");
+  detail::append_name(text, has(value, usage_field::host_resident), "host_resident");
+  detail::append_name(text, has(value, usage_field::budget), "budget");
+  detail::append_name(text, has(value, usage_field::busy_ns), "busy_ns");
+  detail::append_name(text, has(value, usage_field::busy_percent), "busy_percent");
+  detail::append_name(text, has(value, usage_field::start_time), "start_time");
+  detail::append_name(text, has(value, usage_field::uid), "uid");
+  detail::append_name(text, has(value, usage_field::instance), "instance");
+  detail::append_name(text, has(value, usage_field::kinds), "kinds");
+  detail::append_name(text, has(value, usage_field::peak_used), "peak_used");
+  detail::append_name(text, has(value, usage_field::process_key), "process_key");
+  return text;
+}
+// end generated: names
+// clang-format on
 // How many bits such a number has; 0 for one that the library does not know.
 inline std::uint32_t bits(dtype_id dtype) noexcept {
   return hmn_dtype_bits(number(dtype));
@@ -1771,7 +2274,7 @@ inline hmn_reason_key native(const reason_key& key) noexcept {
 // One consistent, immutable snapshot; made by context::take, outlives its context. `position` counts
 // from 0 in its lists and is not a device's index. Any thread may use it at any time. Throws error
 // with status range for a position past the end.
-class snapshot {
+class [[nodiscard]] snapshot {
   template <class Record, class Function, class... Position>
   auto read(Function function, Position... position) const {
     const std::shared_ptr<hmn_snapshot> handle = native();
@@ -2007,9 +2510,38 @@ struct sampler_options {
   std::uint32_t capacity = 0;                   // snapshots kept until they are pulled; 0: 64
 };
 
+#if defined(__cpp_lib_jthread) && !defined(_WIN32)
+namespace detail {
+// Wakes a thread that polls.
+class waker {
+ public:
+  waker() {
+    if (::pipe(ends_) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    for (const int end : ends_) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+  }
+  waker(const waker&) = delete;
+  waker& operator=(const waker&) = delete;
+  ~waker() {
+    for (const int end : ends_) ::close(end);
+  }
+  void wake() const noexcept { [[maybe_unused]] const auto written = ::write(ends_[1], "", 1); }
+  // Waits until wake, or until the descriptor is ready; `timeout_ms` may be -1.
+  void wait(int descriptor, int timeout_ms) const noexcept {
+    pollfd descriptors[] = {{descriptor, POLLIN, 0}, {ends_[0], POLLIN, 0}};
+    ::poll(descriptors, 2, timeout_ms);
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+}  // namespace detail
+#endif
+
 // A thread that takes snapshots on a schedule; made by context::sample, outlives its context. Any
-// thread may use it at any time.
-class sampler {
+// thread may use it at any time. It is a range of its snapshots, which ends when it is stopped:
+//
+//     for (const hypomnesis::snapshot& snapshot : sampler) ...
+class [[nodiscard]] sampler {
   template <class Record, class Function, class... Arguments>
   auto read(Function function, Arguments... arguments) const {
     const std::shared_ptr<hmn_sampler> handle = native();
@@ -2041,9 +2573,11 @@ class sampler {
     const auto handle = native();
     detail::perform([&](hmn_error* e) { return hmn_sampler_stop(handle.get(), e); });
   }
-  // The oldest snapshot that was not pulled yet; nothing when none came in time. Throws error with
-  // status state when none will come: it is not started, or stopped and all were pulled.
-  std::optional<snapshot> next(std::chrono::nanoseconds timeout) {
+  // Whether no snapshot follows, because it was stopped and all were pulled.
+  bool has_ended() const { return has_ended(native().get()); }
+  // The oldest snapshot that was not pulled yet; nothing when none came in time, or none will come:
+  // see has_ended. Throws error with status state when it is not started or keeps none.
+  [[nodiscard]] std::optional<snapshot> next(std::chrono::nanoseconds timeout = unlimited) {
     const auto handle = native();
     const std::uint64_t c_timeout = detail::nanoseconds("timeout", timeout);
     hmn_snapshot* c_snapshot = nullptr;
@@ -2053,12 +2587,73 @@ class sampler {
         return snapshot(c_snapshot);
       case HMN_E_EMPTY:
         return std::nullopt;
+      case HMN_E_STATE:
+        if (has_ended(handle.get())) return std::nullopt;
+        [[fallthrough]];
       default:
         throw detail::make_error(failure);
     }
   }
-  // Ready whenever next({}) has an answer: a descriptor to poll, on Windows a HANDLE. The sampler
-  // keeps ownership.
+#if defined(__cpp_lib_jthread)
+  // The same; also nothing as soon as a stop is requested, which ends this wait alone.
+  [[nodiscard]] std::optional<snapshot> next(const std::stop_token& stop,
+                                             std::chrono::nanoseconds timeout = unlimited) {
+    using std::chrono::steady_clock;
+    const auto begin = steady_clock::now();
+#if defined(_WIN32)
+    const std::chrono::nanoseconds slice = std::chrono::milliseconds(20);
+#else
+    const detail::waker waker;
+    const std::stop_callback on_stop(stop, [&] { waker.wake(); });
+    const std::chrono::nanoseconds slice = immediate;
+    const int descriptor = static_cast<int>(handle());
+#endif
+    for (;;) {
+      if (auto result = next(slice); result || stop.stop_requested() || has_ended()) return result;
+      const std::chrono::nanoseconds passed = steady_clock::now() - begin;
+      if (passed >= timeout) return std::nullopt;
+#if !defined(_WIN32)
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+          std::min<std::chrono::nanoseconds>(timeout - passed, std::chrono::hours(1)));
+      waker.wait(descriptor, static_cast<int>(left.count()));
+#endif
+    }
+  }
+#endif
+
+  struct end_of_snapshots {};
+  class iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = snapshot;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const snapshot*;
+    using reference = const snapshot&;
+
+    explicit iterator(sampler& owner) : owner_(&owner) { ++*this; }
+    reference operator*() const { return *current_; }
+    pointer operator->() const { return &*current_; }
+    iterator& operator++() {
+      current_ = owner_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& position, end_of_snapshots) noexcept {
+      return !position.current_;
+    }
+    friend bool operator!=(const iterator& position, end_of_snapshots) noexcept {
+      return position.current_.has_value();
+    }
+
+   private:
+    sampler* owner_;
+    std::optional<snapshot> current_;
+  };
+  iterator begin() { return iterator(*this); }
+  end_of_snapshots end() const noexcept { return {}; }
+
+  // Ready whenever next has an answer: a descriptor to poll, on Windows a HANDLE. The sampler keeps
+  // ownership, and closes it.
   std::int64_t handle() const {
     const auto handle = native();
     std::int64_t event = -1;
@@ -2084,6 +2679,12 @@ class sampler {
   }
 
  private:
+  static bool has_ended(hmn_sampler* handle) {
+    auto info = detail::make_record<hmn_sampler_info>();
+    detail::perform([&](hmn_error* e) { return hmn_sampler_read(handle, &info, e); });
+    return info.state == HMN_SAMPLER_STATE_STOPPED && info.pending == 0;
+  }
+
   detail::holder<hmn_sampler> holder_;
 };
 
@@ -2232,7 +2833,7 @@ struct tracker_options {
 
 // Bookkeeping of a budget, which allocates nothing itself. Any thread may use it at any time, a
 // forked child its own copy. Throws error with status limit for what would exceed the limit.
-class tracker {
+class [[nodiscard]] tracker {
   template <class Call>
   void perform(Call call) const {
     const std::shared_ptr<hmn_tracker> handle = native();
@@ -2340,7 +2941,7 @@ struct spill_options {
 
 // hmn_spill_sample: values from elsewhere.
 struct spill_sample {
-  std::uint64_t monotonic_ns = 0;  // 0: now
+  std::chrono::nanoseconds monotonic{};  // as monotonic() returns it; 0: now
   std::uint64_t dedicated_bytes = 0;
   std::uint64_t shared_bytes = 0;
   std::optional<std::uint64_t> limit_bytes;
@@ -2350,7 +2951,7 @@ struct spill_sample {
 // Detects device memory that moves to the host; made by context::detect_spill, or by fed for
 // values from elsewhere and for snapshots. Outlives its context. Any thread may use it at any
 // time.
-class spill {
+class [[nodiscard]] spill {
  public:
   // Takes ownership of the handle.
   explicit spill(hmn_spill* handle) : holder_(handle, &hmn_spill_destroy) {}
@@ -2390,7 +2991,7 @@ class spill {
     auto c_sample = detail::make_record<hmn_spill_sample>();
     c_sample.flags = (sample.limit_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT} : 0u) |
                      (sample.evicted_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_EVICTED} : 0u);
-    c_sample.monotonic_ns = sample.monotonic_ns;
+    c_sample.monotonic_ns = detail::nanoseconds("monotonic", sample.monotonic);
     c_sample.dedicated_bytes = sample.dedicated_bytes;
     c_sample.shared_bytes = sample.shared_bytes;
     c_sample.limit_bytes = sample.limit_bytes.value_or(0);
@@ -2468,7 +3069,7 @@ struct snapshot_options {
 // Sources of measurement, opened once and kept. Any thread may use it at any time. Throws error;
 // hypomnesis.h lists the statuses of each call. After fork() the child's copy of it throws
 // error with status forked: make a new one.
-class context {
+class [[nodiscard]] context {
   template <class Record, class Function, class... Arguments>
   auto read(Function function, Arguments... arguments) const {
     const auto handle = native();
@@ -2545,6 +3146,12 @@ class context {
         [&](hmn_error* e) { return hmn_device_find(handle.get(), c_key.c_str(), &index, e); });
     return index;
   }
+  // The devices with their pools and telemetry, as a snapshot has them.
+  std::vector<snapshot_device> devices() const {
+    return take_parts(part::devices | part::pools | part::telemetry).devices;
+  }
+  // What each process uses of each device, as a snapshot has it.
+  std::vector<hypomnesis::usage> processes() const { return take_parts(part::processes).usages; }
   hypomnesis::device device(std::uint32_t device_index, device_field fields = {}) const {
     return read<hmn_device>(&hmn_device_read, device_index, number(fields));
   }
@@ -2617,6 +3224,11 @@ class context {
   }
 
  private:
+  snapshot_values take_parts(part parts) const {
+    snapshot_options options;
+    options.collect = parts;
+    return take(options).values();
+  }
   static hmn_snapshot_options convert(const snapshot_options& options) {
     auto c_options = detail::make_record<hmn_snapshot_options>();
     c_options.collect = number(options.collect);

@@ -4,7 +4,7 @@ and copies from the C structs. The rest is written by hand."""
 import re
 
 from . import BINDINGS
-from .text import Words, add_comment, lower_first, wrap_comment
+from .text import TIMES, Words, add_comment, drop_unit, lower_first, wrap_comment
 
 PATH = "cpp/hypomnesis.hpp"
 WIDTH = 100
@@ -29,6 +29,8 @@ KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catc
     inline int long mutable namespace new noexcept not nullptr operator or private protected public register
     requires return short signed sizeof static struct switch template this throw true try typedef typeid typename
     union unsigned using virtual void volatile while xor errno""".split())
+# Enumerations with a function of their own for the name, which asks the library.
+NAMED_BY_LIBRARY = ("status", "backend", "reason", "metric", "dtype")
 # Enumerators that the header lacks.
 ADDED = {"sampler_state": ["unknown = 0"]}
 # Records that are classes here instead of structs.
@@ -70,7 +72,8 @@ class _Writer:
             model, lambda enumeration: self.enumerations.get(enumeration.tag),
             lambda enumeration, member: enumeration.tag in self.enumerations
             and f"{self.enumerations[enumeration.tag]}::{_member_name(member)}",
-            lambda record: record.name if record.name not in CLASSES else None, lambda record, name: name)
+            lambda record: record.name if record.name not in CLASSES else None,
+            lambda record, name: drop_unit(name))
 
     def constants(self):
         for tag, name in self.enumerations.items():
@@ -94,12 +97,35 @@ class _Writer:
                 yield "template <>"
                 yield f"inline constexpr bool is_set_of_bits<{name}> = true;"
 
+    def names(self):
+        for tag, name in self.enumerations.items():
+            enumeration = self.model.enumerations[tag]
+            if tag in NAMED_BY_LIBRARY:
+                continue
+            yield f"inline std::string{'' if enumeration.is_bits else '_view'} name({name} value) {{"
+            if enumeration.is_bits:
+                yield "  std::string text;"
+                for member in enumeration.members:
+                    yield f'  detail::append_name(text, has(value, {name}::{_member_name(member)}), "{member.label}");'
+                yield "  return text;"
+            else:
+                yield "  switch (value) {"
+                for member in enumeration.members:
+                    yield f'    case {name}::{_member_name(member)}: return "{member.label}";'
+                yield '    default: return "unknown";'
+                yield "  }"
+            yield "}"
+
     def _type(self, field):
+        if field.name.endswith("_ns"):
+            return "time_point" if field.name in TIMES else "std::chrono::nanoseconds"
         return self.enumerations[field.enumeration] if field.enumeration else TYPES[field.kind]
 
     def _member(self, field):
         if field.bit:
-            return f"std::optional<{self._type(field)}> {field.name};"
+            return f"std::optional<{self._type(field)}> {drop_unit(field.name)};"
+        if field.name.endswith("_ns"):
+            return f"{self._type(field)} {drop_unit(field.name)}{{}};"
         zero = "{}" if field.enumeration else ZERO.get(field.kind, " = 0")
         # Unqualified, a member called like its type would change what that name means in the struct.
         type_ = f"hypomnesis::{field.name}" if self._type(field) == field.name else self._type(field)
@@ -123,6 +149,9 @@ class _Writer:
 
     def _copy(self, record, field):
         source = f"&{record.c_name}::{field.name}"
+        if field.name.endswith("_ns"):
+            get = f"get_{'time' if field.name in TIMES else 'duration'}"
+            return f"f.{get}({field.bit}, {source})" if field.bit else f"{get}(r.{field.name})"
         if field.bit and field.enumeration:
             return f"f.named<{self._type(field)}>({field.bit}, {source})"
         if field.bit:
@@ -140,7 +169,7 @@ class _Writer:
                 yield f"  const fields<{record.c_name}> f(r);"
             yield f"  {record.name} v;"
             for field in record.fields:
-                yield f"  v.{field.name} = {self._copy(record, field)};"
+                yield f"  v.{drop_unit(field.name)} = {self._copy(record, field)};"
             yield "  return v;"
             yield "}"
             yield ""
@@ -158,7 +187,7 @@ class _Writer:
 def outputs(model):
     text = (BINDINGS / PATH).read_text(encoding="utf-8")
     writer = _Writer(model)
-    for name in ("constants", "records", "copies"):
+    for name in ("constants", "names", "records", "copies"):
         body = "\n".join(getattr(writer, name)()).strip("\n")
         text, count = re.subn(rf"(?<=^// begin generated: {name}\n).*?(?=^// end generated: {name}$)",
                               lambda _: f"{body}\n", text, flags=re.M | re.S)

@@ -9,7 +9,7 @@ go/internal/raw/hypomnesis.h  a copy of the header
 import re
 
 from . import ROOT
-from .text import Words, align_columns, lower_first, wrap_comment
+from .text import TIMES, Words, align_columns, drop_unit, lower_first, wrap_comment
 
 # REUSE-IgnoreStart
 NOTICE = ("// SPDX-License-Identifier: MIT OR Apache-2.0",
@@ -29,8 +29,6 @@ HIDDEN = ("text", "tracker")
 NAMED_BY_LIBRARY = ("status", "backend", "reason", "metric", "dtype")
 # Numbers that are read in hexadecimal.
 HEXADECIMAL = ("pci_device", "pci_subsystem")
-# Fields whose type and name differ: times since 1970.
-TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
 # Words that Go spells with other capitals than the first letter.
 CAPITALS = {word.lower(): word for word in
             "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NPU NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "
@@ -61,7 +59,7 @@ def _go_name(name):
 
 def _field_name(name):
     """The name of a field, without the unit of a time: Age for age_ns."""
-    return _go_name(TIMES.get(name) or name.removesuffix("_ns"))
+    return _go_name(drop_unit(name))
 
 
 def _unexport(name):

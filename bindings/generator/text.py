@@ -18,6 +18,15 @@ def camel(name):
     return "".join(word.capitalize() for word in name.split("_"))
 
 
+# Fields that are a time since 1970, by the name that they have in a language.
+TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
+
+
+def drop_unit(name):
+    """age for age_ns: the name of a field in a language with types of its own for times."""
+    return TIMES.get(name) or name.removesuffix("_ns")
+
+
 def make_sentence(comment):
     """A comment as a sentence of its own; a leading name keeps its spelling: struct_size, macOS."""
     if re.match(r"[a-z]+\b(?!_)", comment):

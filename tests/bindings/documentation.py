@@ -61,7 +61,9 @@ def is_program(code):
 
 def run(folder, library, compiler, language, code):
     source = folder / f"block.{language}"
-    source.write_text(code if is_program(code) else TEMPLATES[language] % code)
+    includes = "".join(re.findall(r"^#include .*\n", code, re.M))
+    body = re.sub(r"^#include .*\n", "", code, flags=re.M)
+    source.write_text(code if is_program(code) else includes + TEMPLATES[language] % body)
     build = subprocess.run([compiler, f"-std={STANDARD[language]}", *FLAGS, str(source), "-o", str(folder / "block"),
                             f"-L{library}", "-lhypomnesis", f"-Wl,-rpath,{library}"],
                            capture_output=True, text=True)

@@ -62,14 +62,17 @@ void take(const words& w) {
   snapshots.insert_or_assign(w[1], context().take(options));
 }
 
-void sample(const words& w) {
+void sample_idle(const words& w) {
   hypomnesis::sampler_options options;
   options.interval = std::chrono::hours(1);
   hypomnesis::snapshot_options snapshot_options;
   snapshot_options.collect = static_cast<hypomnesis::part>(u32(w[2]));
-  hypomnesis::sampler sampler = context().sample(options, snapshot_options);
-  sampler.start();
-  samplers.insert_or_assign(w[1], std::move(sampler));
+  samplers.insert_or_assign(w[1], context().sample(options, snapshot_options));
+}
+
+void sample(const words& w) {
+  sample_idle(w);
+  samplers.at(w[1]).start();
 }
 
 void estimate_tensor(const words& w) {
@@ -124,7 +127,7 @@ hypomnesis::spill_options spill_options(const words& w, std::size_t first) {
 // Words: time, dedicated, shared, limit, evicted, label; an unknown limit or evicted is `-`.
 void spill_feed(const words& w) {
   hypomnesis::spill_sample sample;
-  sample.monotonic_ns = std::stoull(w[1]);
+  sample.monotonic = std::chrono::nanoseconds(std::stoll(w[1]));
   sample.dedicated_bytes = std::stoull(w[2]);
   sample.shared_bytes = std::stoull(w[3]);
   if (w[4] != "-") sample.limit_bytes = std::stoull(w[4]);
@@ -133,8 +136,11 @@ void spill_feed(const words& w) {
 }
 
 void sample_next(const words& w) {
-  auto snapshot = samplers.at(w[1]).next(std::chrono::minutes(1));
+  hypomnesis::sampler& sampler = samplers.at(w[1]);
+  auto snapshot = sampler.next(std::chrono::milliseconds(std::stoul(w[3])));
+  const char* outcome = snapshot ? "sample" : sampler.has_ended() ? "end" : "timeout";
   if (snapshot) snapshots.insert_or_assign(w[2], *std::move(snapshot));
+  write_field("value", std::string(outcome));
 }
 
 void version() {
@@ -281,6 +287,7 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"spill_info", [](const words&) { write_record(spill->info()); }},
     {"spill_episode", [](const words& w) { write_record(spill->episode(std::stoull(w[1]))); }},
     {"sample", sample},
+    {"sample_idle", sample_idle},
     {"sample_next", sample_next},
     {"sample_stop", [](const words& w) { samplers.at(w[1]).stop(); }},
     {"sample_drop", [](const words& w) { samplers.at(w[1]).close(); }},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <ranges>
 #include <thread>
 
 #include "machine.hpp"
@@ -49,7 +51,7 @@ TEST_CASE("a sampler that was not started has no values, and calls in the wrong 
   CHECK_FALSE(s.info().last_status);
   CHECK_FALSE(s.latest_pool(0));
   CHECK_FALSE(s.latest_telemetry(0));
-  CHECK(catch_status([&] { s.next(60s); }) == status_code::state);
+  CHECK(catch_status([&] { (void)s.next(60s); }) == status_code::state);
   CHECK(catch_status([&] { s.stop(); }) == status_code::state);
   s.start();
   CHECK(catch_status([&] { s.start(); }) == status_code::state);
@@ -60,10 +62,10 @@ TEST_CASE("sampler options are applied") {
   hypomnesis::sampler_options options;
   options.flags = hypomnesis::sampler_flag::peaks_only;
   sampler peaks = start_sampler(context, options);
-  CHECK(catch_status([&] { peaks.next(60s); }) == status_code::state);
+  CHECK(catch_status([&] { (void)peaks.next(60s); }) == status_code::state);
   options.flags = {};
   options.capacity = 65537;
-  CHECK(catch_status([&] { context.sample(options); }) == status_code::range);
+  CHECK(catch_status([&] { (void)context.sample(options); }) == status_code::range);
   options.capacity = 2;
   options.interval = 1ms;
   sampler small = start_sampler(context, options);
@@ -83,12 +85,77 @@ TEST_CASE("close wakes a waiting thread after the context is gone") {
   sampler s = start_sampler(context, options);
   context.close();
   CHECK(s.next(60s));
-  status_code status = status_code::ok;
-  std::thread waiter([&] { status = catch_status([&] { s.next(60s); }); });
+  bool is_empty = false;
+  std::thread waiter([&] { is_empty = !s.next(60s); });
   std::this_thread::sleep_for(20ms);
   s.close();
   s.close();
   waiter.join();
-  CHECK(status == status_code::state);
+  CHECK(is_empty);
   CHECK_THROWS_AS(s.info(), hypomnesis::closed);
 }
+
+TEST_CASE("a range ends with the sampler") {
+  const hypomnesis::context context = open_machine("small.json");
+  hypomnesis::sampler_options options;
+  options.interval = 5ms;
+  sampler s = start_sampler(context, options);
+  int count = 0;
+  for (const hypomnesis::snapshot& snapshot : s) {
+    CHECK(snapshot.info().device_count == 1);
+    if (++count == 3) s.stop();
+  }
+  CHECK(count >= 3);
+  CHECK(s.has_ended());
+  CHECK_FALSE(s.next(60s));
+}
+
+TEST_CASE("a timeout is not the end") {
+  const hypomnesis::context context = open_machine("small.json");
+  hypomnesis::sampler_options options;
+  options.interval = 1h;
+  sampler s = start_sampler(context, options);
+  CHECK(s.next(60s));
+  CHECK_FALSE(s.next(20ms));
+  CHECK_FALSE(s.has_ended());
+}
+
+#if defined(__cpp_lib_jthread)
+static_assert(std::ranges::input_range<sampler>);
+
+TEST_CASE("a stop token ends the wait of its caller alone") {
+  const hypomnesis::context context = open_machine("small.json");
+  hypomnesis::sampler_options options;
+  options.interval = 1h;
+  sampler s = start_sampler(context, options);
+  std::stop_source source;
+  CHECK(s.next(source.get_token()));
+  CHECK_FALSE(s.next(source.get_token(), 20ms));
+  std::atomic<bool> is_done{false};
+  std::thread other([&] {
+    CHECK_FALSE(s.next(60s));
+    is_done = true;
+  });
+  std::thread waiter([&] { CHECK_FALSE(s.next(source.get_token())); });
+  std::this_thread::sleep_for(20ms);
+  source.request_stop();
+  waiter.join();
+  CHECK_FALSE(is_done);
+  CHECK_FALSE(s.has_ended());
+  s.stop();
+  other.join();
+  CHECK_FALSE(s.next(std::stop_token()));
+  CHECK(s.has_ended());
+}
+
+TEST_CASE("a wait with a stop token reports that the context was cancelled") {
+  const hypomnesis::context context = open_machine("small.json");
+  hypomnesis::sampler_options options;
+  options.interval = 1h;
+  sampler s = start_sampler(context, options);
+  const std::stop_source source;
+  CHECK(s.next(source.get_token()));
+  context.cancel();
+  CHECK(catch_status([&] { (void)s.next(source.get_token()); }) == status_code::cancelled);
+}
+#endif

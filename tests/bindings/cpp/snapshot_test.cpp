@@ -88,3 +88,22 @@ TEST_CASE("a snapshot is formatted as lines and as JSON") {
   CHECK(hypomnesis::before_after_lines(snapshot, snapshot, 0, "x")->find("[Small GPU]\n") !=
         std::string::npos);
 }
+
+TEST_CASE("numbers have names") {
+  CHECK(name(hypomnesis::vendor_id::nvidia) == "nvidia");
+  CHECK(name(hypomnesis::device_form::discrete) == "discrete");
+  CHECK(name(static_cast<hypomnesis::vendor_id>(0x1a03)) == "unknown");
+  CHECK(name(hypomnesis::note::stale | hypomnesis::note::partial) == "stale|partial");
+  CHECK(name(hypomnesis::note{}).empty());
+}
+
+TEST_CASE("devices and processes are those of a snapshot") {
+  const hypomnesis::context context = open_machine("processes.json");
+  const auto devices = context.devices();
+  REQUIRE(devices.size() == 2);
+  CHECK(devices[1].device.name == "Second");
+  CHECK(devices[1].pools.at(0).used_bytes == std::uint64_t{5} << 30);
+  const auto processes = context.processes();
+  REQUIRE(processes.size() == 8);
+  CHECK(processes.back().device_index == 1);
+}

@@ -2,10 +2,13 @@
 """lua/hypomnesis/generated/
 
 constants.lua  every constant
+names.lua      names of enumerators
 cdef.lua       declarations of the header as LuaJIT reads them
 records.lua    for LuaJIT: records of its FFI as tables, and texts of a snapshot
 types.lua      the fields of the tables of records, for language servers
 """
+import textwrap
+
 from .text import Words, camel, make_sentence, notice, wrap_comment
 
 
@@ -13,6 +16,25 @@ def _constants(model):
     yield "return {"
     for name, value in model.header.constants.items():
         yield f"  {name.removeprefix('HMN_')} = {value if value < 1 << 31 else hex(value)},"
+    yield "}"
+
+
+# Enumerations that the library names, or that no table has.
+UNNAMED = ("status", "text", "tracker", "snapshot", "line", "sampler", "context", "path", "format")
+
+
+def _names(model):
+    """Lists of {number, name}, by the beginning of the constants; `is_set`: of bits."""
+    yield "return {"
+    for enumeration in model.enumerations.values():
+        if enumeration.tag in UNNAMED or enumeration.record:
+            continue
+        is_set = "is_set = true, " if enumeration.is_bits else ""
+        members = ", ".join(f'{{{model.header.constants[member.name]},\0"{member.label}"}}' for member in enumeration.members)
+        name = enumeration.prefix.removeprefix("HMN_").strip("_").lower()
+        lines = textwrap.wrap(f"{name} = {{{is_set}{members}}},", 118, initial_indent="  ", subsequent_indent="    ",
+                              break_long_words=False)
+        yield from (line.replace("\0", " ") for line in lines)
     yield "}"
 
 
@@ -107,5 +129,5 @@ def _types(model):
 
 
 def outputs(model):
-    for name, lines in (("constants", _constants), ("cdef", _cdef), ("records", _records), ("types", _types)):
+    for name, lines in (("constants", _constants), ("names", _names), ("cdef", _cdef), ("records", _records), ("types", _types)):
         yield f"lua/hypomnesis/generated/{name}.lua", "\n".join([*notice("--"), *lines(model)]) + "\n"

@@ -33,6 +33,7 @@ build = {
     ["hypomnesis.format"] = "hypomnesis/format.lua",
     ["hypomnesis.generated.cdef"] = "hypomnesis/generated/cdef.lua",
     ["hypomnesis.generated.constants"] = "hypomnesis/generated/constants.lua",
+    ["hypomnesis.generated.names"] = "hypomnesis/generated/names.lua",
     ["hypomnesis.generated.records"] = "hypomnesis/generated/records.lua",
     ["hypomnesis.generated.types"] = "hypomnesis/generated/types.lua",
     ["hypomnesis.handle"] = "hypomnesis/handle.lua",

@@ -22,7 +22,7 @@ local hypomnesis = {
   open = Context.open,
   tracker = Tracker.open,
   format_bytes = format.format_bytes,
-  spill = require "hypomnesis.spill".fed,
+  spill = require "hypomnesis.spill".open,
 }
 for name, value in pairs(constants) do hypomnesis[name] = value end
 for name, value in pairs(library) do hypomnesis[name] = value end

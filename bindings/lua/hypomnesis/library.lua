@@ -2,6 +2,7 @@
 -- The library itself: its version, features and names.
 local check = require "hypomnesis.check"
 local constants = require "hypomnesis.generated.constants"
+local names = require "hypomnesis.generated.names"
 local raw = require "hypomnesis.raw"
 
 local library = {}
@@ -95,6 +96,24 @@ end
 ---@return string
 function library.metric_instance_name(metric, instance)
   return raw.metric_instance_name(check.u32(metric, "metric"), check.u32(instance, "instance"))
+end
+
+---The name of a number: name("vendor", device.vendor) is "nvidia"; "unknown" for one that has none. Of a set of bits, the
+---names of those that are set: "stale|partial".
+---@param enumeration string beginning of its constants: "vendor", "device_form", "note", "throttle"
+---@param number integer
+---@return string
+function library.name(enumeration, number)
+  local list = names[check.text(enumeration, "enumeration")]
+  if not list then error(("bad argument 'enumeration' (no enumeration is called '%s')"):format(enumeration), 2) end
+  number = check.u32(number, "number")
+  local found = {}
+  for _, entry in ipairs(list) do
+    local is_it = entry[1] == number
+    if list.is_set then is_it = number % (entry[1] * 2) >= entry[1] end
+    if is_it then found[#found + 1] = entry[2] end
+  end
+  return found[1] and table.concat(found, "|") or list.is_set and "" or "unknown"
 end
 
 ---Whether a bit is set.

@@ -56,32 +56,49 @@ function Sampler:stop()
 end
 
 ---The oldest snapshot that was not pulled yet.
----@param timeout number seconds to wait for one
----@return hypomnesis.Snapshot? snapshot nil, message, status and detail: E_EMPTY when none came in time, E_STATE when
----none will come
+---@param timeout number? seconds to wait for one; nil is no limit
+---@return hypomnesis.Snapshot|false|nil snapshot false: none came in time; nil alone: none will come, because it was
+---stopped and all were pulled; nil, message, status and detail on failure, also when it is not started or keeps none
 function Sampler:next(timeout)
   local native = handle.native(self, Sampler)
-  local snapshot, message, status, detail = native:next(check.duration(timeout, "timeout"))
-  if not snapshot then return nil, message, status, detail end
-  return Snapshot.copied(snapshot)
+  local seconds = timeout == nil and library.UNLIMITED or check.duration(timeout, "timeout")
+  local snapshot, message, status, detail = native:next(seconds)
+  if snapshot then return Snapshot.wrap(snapshot) end
+  if status == constants.E_EMPTY then return false end
+  if status == constants.E_STATE and native:info().state == constants.SAMPLER_STATE_STOPPED then return nil end
+  return nil, message, status, detail
 end
 
----`for snapshot in sampler:snapshots(timeout) do`: until it is stopped, or none comes in time. Any other failure raises an
----error, also when it is not started.
----@param timeout number? seconds to wait for each; nil is no limit
+---The same in a coroutine, for event loops: yields the handle until there is an answer. Whoever resumes it waits for the
+---handle; resuming it with true ends this wait as if none had come in time.
+---@return hypomnesis.Snapshot|false|nil snapshot as next
+function Sampler:await()
+  while true do
+    local snapshot, message, status, detail = self:next(library.IMMEDIATE)
+    if snapshot ~= false then return snapshot, message, status, detail end
+    local descriptor
+    descriptor, message, status, detail = self:handle()
+    if not descriptor then return nil, message, status, detail end
+    if coroutine.yield(descriptor) == true then return false end
+  end
+end
+
+---`for snapshot in sampler:snapshots(timeout) do`: until it is stopped. A failure raises an error, also when it is not
+---started.
+---@param timeout number? seconds to wait for each: then snapshot is false in a turn of the loop without one; nil is no
+---limit
 function Sampler:snapshots(timeout)
   handle.native(self, Sampler)
-  timeout = timeout == nil and library.UNLIMITED or check.duration(timeout, "timeout")
+  if timeout ~= nil then check.duration(timeout, "timeout") end
   return function()
     local snapshot, message, status = self:next(timeout)
-    local is_stopped = status == constants.E_STATE and self:info().state == constants.SAMPLER_STATE_STOPPED
-    if not snapshot and not is_stopped and status ~= constants.E_EMPTY then error(message, 2) end
+    if status then error(message, 2) end
     return snapshot
   end
 end
 
----The handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever next(0) has an answer. The
----sampler owns it.
+---The handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever next has an answer. The
+---sampler owns and closes it.
 ---@return integer? handle nil, message, status and detail when the system cannot create one
 function Sampler:handle()
   return handle.native(self, Sampler):handle()

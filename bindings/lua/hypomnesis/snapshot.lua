@@ -37,7 +37,7 @@ local OPTIONS = {
 }
 
 -- The tables of a native snapshot. Takes ownership of it.
-function Snapshot.copied(native)
+function Snapshot.wrap(native)
   local copy, message, status, detail = raw.copy(native)
   if not copy then
     raw.close(native)
@@ -70,7 +70,27 @@ function Context:snapshot(options)
 
   local snapshot, message, status, detail = native:take(flags, collect, device_index, pid, deadline)
   if not snapshot then return nil, message, status, detail end
-  return Snapshot.copied(snapshot)
+  return Snapshot.wrap(snapshot)
+end
+
+-- A list of a snapshot that collects only what the list needs.
+local function take_list(context, name, collect)
+  local snapshot, message, status, detail = context:snapshot {collect = collect}
+  if not snapshot then return nil, message, status, detail end
+  snapshot:close()
+  return snapshot[name]
+end
+
+---The devices with their pools and telemetry, as a snapshot has them.
+---@return hypomnesis.Device[]? devices nil, message, status and detail when no snapshot can be taken
+function Context:devices()
+  return take_list(self, "devices", {"devices", "pools", "telemetry"})
+end
+
+---What each process uses of each device, as a snapshot has it.
+---@return hypomnesis.Usage[]? processes nil, message, status and detail when no snapshot can be taken
+function Context:processes()
+  return take_list(self, "processes", {"processes"})
 end
 
 ---The device of an index, or nil.

@@ -44,7 +44,7 @@ end
 ---Makes a detector without a context, which takes values by feed, or snapshots.
 ---@param options table? as above, and device_index: that of the snapshots
 ---@return hypomnesis.Spill? spill nil, message, status and detail when it cannot be made
-function Spill.fed(options)
+function Spill.open(options)
   options = check.options(options, OPTIONS)
   return wrap_native(raw.lone_spill(check.u32_or_0(options.device_index, "device_index"), check_options(options)))
 end

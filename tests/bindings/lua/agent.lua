@@ -207,17 +207,22 @@ end
 
 local samplers = {}
 
-function commands.sample(name, collect)
-  local sampler, message, status = require_context():sampler {collect = parse_number(collect), interval = 3600}
+function commands.sample_idle(name, collect)
+  local message, status
+  samplers[name], message, status = require_context():sampler {collect = parse_number(collect), interval = 3600}
   if status then return write_failure(message, status) end
-  samplers[name] = sampler
-  check(sampler:start())
 end
 
-function commands.sample_next(name, snapshot_name)
-  local snapshot, message, status = samplers[name]:next(60)
+function commands.sample(name, collect)
+  commands.sample_idle(name, collect)
+  if samplers[name] then check(samplers[name]:start()) end
+end
+
+function commands.sample_next(name, snapshot_name, timeout_ms)
+  local snapshot, message, status = samplers[name]:next(parse_number(timeout_ms) / 1000)
   if status then return write_failure(message, status) end
-  snapshots[snapshot_name] = snapshot
+  if snapshot then snapshots[snapshot_name] = snapshot end
+  write_value(snapshot and "sample" or snapshot == false and "timeout" or "end")
 end
 
 function commands.sample_stop(name) check(samplers[name]:stop()) end

@@ -40,7 +40,7 @@ for name in pairs(require "hypomnesis.generated.constants") do
   if option and not option:find "SIZE_V" then print(option:lower()) end
 end
 """
-INTERNAL = {"copied", "fed"}
+INTERNAL = {"wrap"}
 
 
 def check_reference(page):

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""rockspec.py SUITE INTERPRETER LUA ROOT LIBRARY FOLDER: LuaRocks builds the rock against an installed library and
-installs it into a tree in FOLDER, and a program uses it from there. No network."""
+"""rockspec.py SUITE INTERPRETER LUA ROOT LIBRARY FOLDER: LuaRocks packs a rock, and installs it from that
+file against an installed library into a tree in FOLDER, and a program uses it from there. No network."""
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 
 PROGRAM = """
 local hypomnesis = require "hypomnesis"
@@ -65,11 +66,18 @@ def main():
     prefix = copy_installation(root, library, folder)
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("LUA_", "HYPOMNESIS_"))} | {"HOME": str(folder)}
-    result = subprocess.run([luarocks, "--lua-version", number, "--tree", str(tree), "make", f"HYPOMNESIS_DIR={prefix}",
-                             rockspec.name], cwd=source, env=environment, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"luarocks make:\n{result.stdout}")
+    archive = f"hypomnesis-{'.'.join(numbers)}"
+    with tarfile.open(folder / f"{archive}.tar.gz", "w:gz") as tar:
+        tar.add(source, f"{archive}/bindings/lua")
+    # The published rockspec has the archive's address; here it is in this folder.
+    text = rockspec.read_text().replace(f'"file://{archive}', f'"file://{folder}/{archive}')
+    (folder / rockspec.name).write_text(text)
+    for command in (["pack", rockspec.name],
+                    ["--tree", str(tree), "install", f"{rockspec.stem}.src.rock", f"HYPOMNESIS_DIR={prefix}"]):
+        result = subprocess.run([luarocks, "--lua-version", number, *command], cwd=folder, env=environment,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if result.returncode != 0:
+            sys.exit(f"luarocks {' '.join(command)}:\n{result.stdout}")
     environment |= {"LUA_PATH": f"{tree}/share/lua/{number}/?.lua;{tree}/share/lua/{number}/?/init.lua",
                     "LUA_CPATH": f"{tree}/lib/lua/{number}/?.so", "LD_LIBRARY_PATH": str(prefix / "lib")}
     program = folder / "program.lua"

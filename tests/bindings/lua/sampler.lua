@@ -29,7 +29,7 @@ do -- snapshots, latest values and peaks
   local info = sampler:info()
   expect(info.state == hypomnesis.SAMPLER_STATE_RUNNING and info.taken_count == 1 and info.last_status == hypomnesis.OK,
     "the sampler's info is wrong")
-  expect_failure(hypomnesis.E_EMPTY, sampler:next(0))
+  expect(sampler:next(0) == false, "a snapshot that did not come")
   expect_failure(hypomnesis.E_NO_DEVICE, sampler:latest_pool(7))
   expect_failure(hypomnesis.E_NO_PROCESS, sampler:peak(0, 1))
   sampler:close()
@@ -54,10 +54,15 @@ do -- a loop over a sampler without snapshots
   expect(not ok and message:find("sampler.lua:%d+: .*start"), tostring(message))
   sampler = assert(context:sampler {interval = 60})
   assert(sampler:start())
-  local count = 0
   assert(sampler:next(TIMEOUT))
-  for _ in sampler:snapshots(0.001) do count = count + 1 end
-  expect(count == 0, "there was a snapshot before the interval")
+  local count = 0
+  for snapshot in sampler:snapshots(0.001) do
+    expect(snapshot == false, "there was a snapshot before the interval")
+    count = count + 1
+    if count == 3 then assert(sampler:stop()) end
+  end
+  expect(count == 3, "the loop ended before the sampler did")
+  expect(select("#", sampler:next(TIMEOUT)) == 1 and sampler:next(TIMEOUT) == nil, "the end is not nil alone")
 end
 
 do -- a loop ends when the sampler is stopped
@@ -92,7 +97,7 @@ do -- times and the handle
   assert(sampler:start())
   local before = hypomnesis.monotonic_ns()
   assert(sampler:next(hypomnesis.UNLIMITED))
-  expect_failure(hypomnesis.E_EMPTY, sampler:next(0))
+  expect(sampler:next(0) == false, "a snapshot that did not come")
   expect(before > 0 and sampler:info().last_monotonic_ns <= hypomnesis.monotonic_ns(), "the clocks differ")
   sampler:close()
 end
@@ -104,4 +109,34 @@ do -- a sampler outlives its context
   other:close()
   for _ = 1, 3 do assert(sampler:next(TIMEOUT)) end
   sampler:close()
+end
+
+do -- a wait in a coroutine yields the handle, and can be ended alone
+  local sampler = assert(context:sampler {interval = 60})
+  local wait = coroutine.wrap(function() return sampler:await() end)
+  assert(sampler:start())
+  local answer = wait()
+  while type(answer) == "number" do
+    expect(answer == sampler:handle(), "another handle")
+    answer = wait()
+  end
+  expect(answer.info.device_count == 1, "no snapshot")
+  wait = coroutine.wrap(function() return sampler:await() end)
+  expect(wait() == sampler:handle() and wait() == sampler:handle(), "the wait does not yield")
+  expect(wait(true) == false, "the wait was not ended")
+  wait = coroutine.wrap(function() return sampler:await() end)
+  expect(wait() == sampler:handle(), "the next wait does not yield")
+  assert(sampler:stop())
+  expect(wait() == nil, "the wait does not end with the sampler")
+  sampler = assert(context:sampler())
+  expect_failure(hypomnesis.E_STATE, coroutine.wrap(function() return sampler:await() end)())
+end
+
+do -- a wait in a coroutine reports that the context is cancelled
+  local other = assert(hypomnesis.open {simulation = machine, deadline = 60})
+  local sampler = assert(other:sampler {interval = 60})
+  assert(sampler:start())
+  assert(sampler:next(TIMEOUT))
+  assert(other:cancel())
+  expect_failure(hypomnesis.E_CANCELLED, coroutine.wrap(function() return sampler:await() end)())
 end

@@ -120,3 +120,22 @@ expect.equal(open "small.json":snapshot {device_index = 0}.info.device_count, 1,
 expect.equal(select("#", open "small.json":find_device "driver:nvidia:0"), 1, "one result of a success")
 expect.equal(select("#", context:scan()), 2, "a scan returns the count and the generation")
 expect.equal(hypomnesis.open():set_path("simulation", arg[1] .. "/small.json"), true, "set_path")
+
+do -- names
+  expect.equal(hypomnesis.name("vendor", hypomnesis.VENDOR_NVIDIA), "nvidia")
+  expect.equal(hypomnesis.name("backend", hypomnesis.BACKEND_NVIDIA_SMI), "nvidia-smi")
+  expect.equal(hypomnesis.name("pool", hypomnesis.POOL_MAIN), "main")
+  expect.equal(hypomnesis.name("vendor", 6659), "unknown")
+  expect.equal(hypomnesis.name("note", hypomnesis.NOTE_STALE + hypomnesis.NOTE_PARTIAL), "stale|partial")
+  expect.equal(hypomnesis.name("note", 0), "")
+  local ok, message = pcall(hypomnesis.name, "colour", 1)
+  expect.equal(not ok and message:match "no enumeration is called 'colour'", "no enumeration is called 'colour'")
+end
+
+do -- devices and processes are those of a snapshot
+  local context = assert(hypomnesis.open {simulation = arg[1] .. "/processes.json"})
+  local devices, processes = assert(context:devices()), assert(context:processes())
+  expect.equal(#devices, 2)
+  expect.equal(devices[2].pools[1].used_bytes, 5 * 2 ^ 30)
+  expect.equal(#processes, 8)
+end

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # fetch_packages.sh FOLDER [windows]: downloads the NuGet packages that are not part of the SDK and that checks
-# of the binding use where they are present: net8.0's reference assemblies, the trimming and AOT analyzers, and
-# the trimmer; for windows, the runtime that programs carry there. Asks the configured NuGet sources; builds and
+# of the binding use where they are present: net8.0's reference assemblies and runtime, the trimming and AOT analyzers,
+# and the trimmer; for windows, the runtime that programs carry there. Asks the configured NuGet sources; builds and
 # tests have FOLDER as their only source.
 set -eu
 folder=$(mkdir -p "${1:?a folder}" && cd "$1" && pwd)
@@ -28,7 +28,9 @@ END
     <TargetFrameworks>net10.0;net8.0</TargetFrameworks>
     <IsAotCompatible>true</IsAotCompatible>
     <PublishTrimmed Condition="'$(TargetFramework)' == 'net10.0'">true</PublishTrimmed>
-    <RuntimeIdentifier Condition="'$(TargetFramework)' == 'net10.0'">linux-x64</RuntimeIdentifier>
+    <OutputType>Exe</OutputType>
+    <SelfContained Condition="'$(TargetFramework)' == 'net8.0'">true</SelfContained>
+    <RuntimeIdentifier>linux-x64</RuntimeIdentifier>
   </PropertyGroup>
 </Project>
 END

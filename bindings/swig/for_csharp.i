@@ -35,7 +35,9 @@ HMN_HANDLE(Spill, SpillHandle)
 %typemap(cstype) void *address "global::System.IntPtr"
 %typemap(csin) void *address "$csinput"
 
+// Opaque: Records.cs reads a record in place.
 %define HMN_POINTER(record)
+%ignore record;
 %typemap(imtype) record * "global::System.IntPtr"
 %typemap(cstype) record * "global::System.IntPtr"
 %typemap(csin) record * "$csinput"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 using System;
+using System.Collections.Generic;
+using System.Threading;
+using System.Threading.Tasks;
 using Hypomnesis.Interop;
 
 namespace Hypomnesis;
@@ -278,6 +281,50 @@ public sealed class Context : IDisposable
             snapshot.Dispose();
         HypomnesisException.ThrowIfFailed(ref error);
         return new Snapshot(snapshot);
+    }
+
+    /// <summary>As <see cref="TakeSnapshot"/>, on a thread of its own and none of the pool.</summary>
+    /// <param name="options">Its contents; null: every default.</param>
+    /// <param name="cancellationToken">Ends this wait at once. The driver's call goes on until its deadline, and
+    /// later readings use its answer.</param>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public async Task<Snapshot> TakeSnapshotAsync(SnapshotOptions? options = null,
+        CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        var result = new TaskCompletionSource<Snapshot>(TaskCreationOptions.RunContinuationsAsynchronously);
+        new Thread(() =>
+        {
+            try
+            {
+                var snapshot = TakeSnapshot(options);
+                if (!result.TrySetResult(snapshot))
+                    snapshot.Dispose();
+            }
+            catch (Exception exception)
+            {
+                result.TrySetException(exception);
+            }
+        }) { IsBackground = true, Name = "hypomnesis snapshot" }.Start();
+        using (cancellationToken.Register(() => result.TrySetCanceled(cancellationToken)))
+            return await result.Task.ConfigureAwait(false);
+    }
+
+    /// <summary>The devices with their pools and telemetry, as a snapshot has them.</summary>
+    /// <exception cref="HypomnesisException">As for <see cref="TakeSnapshot"/>.</exception>
+    public IReadOnlyList<Device> ReadDevices()
+    {
+        using var snapshot = TakeSnapshot(new SnapshotOptions
+        { Collect = Collect.Devices | Collect.Pools | Collect.Telemetry });
+        return snapshot.Devices;
+    }
+
+    /// <summary>What each process uses on each device, as a snapshot has it.</summary>
+    /// <exception cref="HypomnesisException">As for <see cref="TakeSnapshot"/>.</exception>
+    public IReadOnlyList<Usage> ReadProcesses()
+    {
+        using var snapshot = TakeSnapshot(new SnapshotOptions { Collect = Collect.Processes });
+        return snapshot.Usages;
     }
 
     /// <summary>Makes a sampler, which is not started yet.</summary>

@@ -2,6 +2,10 @@
 using System;
 using System.Collections;
 using System.Collections.Generic;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
+using System.Threading;
+using System.Threading.Tasks;
 using Hypomnesis.Interop;
 
 namespace Hypomnesis;
@@ -10,9 +14,18 @@ namespace Hypomnesis;
 /// Safe from any thread; it outlives its context. After <see cref="Dispose"/> its members throw
 /// <see cref="ObjectDisposedException"/>.</summary>
 public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
+#if NET
+    , IAsyncDisposable
+#endif
 {
+    private const ulong SliceNs = 100_000_000;
+
     private readonly SamplerHandle handle;
     private volatile bool closed;
+    // Callers of NextAsync, oldest first, and the one thread that waits for all of them while there are any.
+    private readonly LinkedList<TaskCompletionSource<Snapshot?>> waiters = new();
+    private readonly Queue<Snapshot> unclaimed = new();
+    private bool isWaiting;
 
     internal Sampler(SamplerHandle handle) => this.handle = handle;
 
@@ -37,30 +50,152 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         HypomnesisException.ThrowIfFailed(ref error);
     }
 
-    /// <summary>The oldest snapshot that was not pulled yet; null when none came in time.</summary>
+    /// <summary>Whether no snapshot follows, because it was stopped and all were pulled.</summary>
+    public bool HasEnded
+    {
+        get
+        {
+            lock (waiters)
+                if (unclaimed.Count > 0)
+                    return false;
+            var info = ReadInfo();
+            return info.State == SamplerState.Stopped && info.Pending == 0;
+        }
+    }
+
+    /// <summary>The oldest snapshot that was not pulled yet; null when none came in time, or none will come: see
+    /// <see cref="HasEnded"/>.</summary>
     /// <param name="timeout">How long to wait for one.</param>
     /// <exception cref="ArgumentOutOfRangeException"><paramref name="timeout"/> is less than 0.</exception>
-    /// <exception cref="HypomnesisException"><see cref="Status.State"/>: none will come, because it is not
-    /// started, keeps none, or is stopped and all were pulled.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.State"/>: it is not started, or keeps
+    /// none.</exception>
     public Snapshot? Next(TimeSpan timeout)
     {
-        var pulled = Pull(Duration.Nanoseconds(timeout, nameof(timeout)), out var error);
-        if (error.status == Raw.E_EMPTY)
+        var timeoutNs = Duration.Nanoseconds(timeout, nameof(timeout));
+        lock (waiters)
+            if (unclaimed.Count > 0)
+                return unclaimed.Dequeue();
+        var pulled = Pull(timeoutNs, out var error);
+        if (error.status == Raw.E_EMPTY || IsEnd(error))
             return null;
         HypomnesisException.ThrowIfFailed(ref error);
         return new Snapshot(pulled);
     }
 
-    /// <summary>The handle for an event loop: a descriptor to poll, on Windows a HANDLE, ready whenever
-    /// <see cref="Next"/> would not wait. The sampler owns it.</summary>
+    /// <summary>The oldest snapshot that was not pulled yet; null at the end, when the sampler was stopped and all
+    /// were pulled. Any number of callers may wait: one thread of the sampler waits for all, and none of the
+    /// pool.</summary>
+    /// <param name="cancellationToken">Ends this wait alone.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.State"/>: it is not started, or keeps none;
+    /// <see cref="Status.Cancelled"/>: its context was cancelled.</exception>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public async Task<Snapshot?> NextAsync(CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        _ = OpenHandle;
+        var waiter = new TaskCompletionSource<Snapshot?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        lock (waiters)
+        {
+            if (unclaimed.Count > 0)
+                return unclaimed.Dequeue();
+            waiters.AddLast(waiter);
+            if (!isWaiting)
+            {
+                isWaiting = true;
+                new Thread(WaitForAll) { IsBackground = true, Name = "hypomnesis sampler" }.Start();
+            }
+        }
+        using (cancellationToken.Register(() => Forget(waiter, cancellationToken)))
+            return await waiter.Task.ConfigureAwait(false);
+    }
+
+    private void Forget(TaskCompletionSource<Snapshot?> waiter, CancellationToken token)
+    {
+        lock (waiters)
+            waiters.Remove(waiter);
+        waiter.TrySetCanceled(token);
+    }
+
+    private void WaitForAll()
+    {
+        while (true)
+        {
+            Snapshot? snapshot = null;
+            Exception? failure = null;
+            var isEmpty = false;
+            try
+            {
+                var pulled = Pull(SliceNs, out var error);
+                isEmpty = error.status == Raw.E_EMPTY;
+                if (!isEmpty && !IsEnd(error))
+                {
+                    HypomnesisException.ThrowIfFailed(ref error);
+                    snapshot = new Snapshot(pulled);
+                }
+            }
+            catch (Exception exception)
+            {
+                failure = exception;
+            }
+            if (!Serve(snapshot, failure, isEmpty))
+                return;
+        }
+    }
+
+    /// <summary>Gives a snapshot to the oldest waiter, the end or a failure to all of them. False: none is
+    /// left.</summary>
+    private bool Serve(Snapshot? snapshot, Exception? failure, bool isEmpty)
+    {
+        lock (waiters)
+        {
+            if (snapshot is not null && waiters.Count == 0)
+                unclaimed.Enqueue(snapshot);
+            while (waiters.Count > 0 && !isEmpty)
+            {
+                var waiter = waiters.First!.Value;
+                waiters.RemoveFirst();
+                if (failure is not null)
+                    waiter.TrySetException(failure);
+                else
+                    waiter.TrySetResult(snapshot);
+                if (snapshot is not null)
+                    break;
+            }
+            isWaiting = waiters.Count > 0;
+            return isWaiting;
+        }
+    }
+
+#if NET
+    /// <summary>The snapshots as they come, until the sampler is stopped and all were pulled.</summary>
+    /// <param name="cancellationToken">Ends this iteration alone.</param>
+    /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
+    public async IAsyncEnumerable<Snapshot> ReadAllAsync(
+        [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    {
+        while (await NextAsync(cancellationToken).ConfigureAwait(false) is { } snapshot)
+            yield return snapshot;
+    }
+
+    /// <summary>As <see cref="Dispose"/>, which never waits.</summary>
+    public ValueTask DisposeAsync()
+    {
+        Dispose();
+        return default;
+    }
+#endif
+
+    /// <summary>For an event loop of one's own: a descriptor to poll, on Windows the HANDLE of an event, ready whenever
+    /// <see cref="Next"/> would not wait. The sampler owns and closes it: do not put it into a
+    /// <see cref="SafeHandle"/> that does.</summary>
     /// <exception cref="HypomnesisException"><see cref="Status.Limit"/>: the system cannot create
     /// one.</exception>
-    public long GetHandle()
+    public long GetPollDescriptor()
     {
         var error = Native.NewError();
-        var eventHandle = Raw.Sampler_handle(OpenHandle, ref error);
+        var descriptor = Raw.Sampler_handle(OpenHandle, ref error);
         HypomnesisException.ThrowIfFailed(ref error);
-        return eventHandle;
+        return descriptor;
     }
 
     /// <summary>Status of the sampler.</summary>
@@ -121,13 +256,10 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
     {
         while (true)
         {
-            var pulled = Pull(ulong.MaxValue, out var error);
-            if (error.status == Raw.E_EMPTY)
-                continue;
-            if (error.status == Raw.E_STATE && ReadInfo().State == SamplerState.Stopped)
+            if (Next(Duration.Unlimited) is { } snapshot)
+                yield return snapshot;
+            else if (HasEnded)
                 yield break;
-            HypomnesisException.ThrowIfFailed(ref error);
-            yield return new Snapshot(pulled);
         }
     }
 
@@ -149,7 +281,12 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         }
         closed = true;
         handle.Dispose();
+        lock (waiters)
+            while (unclaimed.Count > 0)
+                unclaimed.Dequeue().Dispose();
     }
+
+    private bool IsEnd(ErrorRecord error) => error.status == Raw.E_STATE && ReadInfo().State == SamplerState.Stopped;
 
     private SnapshotHandle Pull(ulong timeoutNs, out ErrorRecord error)
     {

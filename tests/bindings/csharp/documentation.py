@@ -21,11 +21,12 @@ switch (args[0])
 {cases}
 }}
 """
+TASK = "System.Threading.Tasks.Task"
 BLOCK = """using System;
 using Hypomnesis;
 static class Block{line}
 {{
-    public static void Run(Context context)
+    public static {kind} Run(Context context)
     {{
 {code}
     }}
@@ -37,13 +38,17 @@ def is_program(code):
     return "using Hypomnesis;" in code
 
 
+def is_async(code):
+    return "await " in code
+
+
 def make_source(code, line):
     """Turns a program into a method with its usings in front."""
     if not is_program(code):
-        return BLOCK.format(line=line, code=code)
+        return BLOCK.format(line=line, code=code, kind=f"async {TASK}" if is_async(code) else "void")
     body = [text for text in code.splitlines() if not (text.startswith("using ") and text.endswith(";")
                                                        and "=" not in text)]
-    return BLOCK.format(line=line, code="\n".join(body)).replace("Run(Context context)", "Run()")
+    return BLOCK.format(line=line, code="\n".join(body), kind="void").replace("Run(Context context)", "Run()")
 
 
 def write_project(project, blocks):
@@ -53,8 +58,9 @@ def write_project(project, blocks):
         if is_program(code):
             cases.append(f'    case "{line}": Block{line}.Run(); break;')
         else:
+            call = f"{'await ' * is_async(code)}Block{line}.Run(context)"
             cases.append(f'    case "{line}": {{ using var context = new Context(new ContextOptions {{ Flags ='
-                         f' ContextFlags.Environment }}); Block{line}.Run(context); break; }}')
+                         f' ContextFlags.Environment }}); {call}; break; }}')
     project.write("app/Program.cs", MAIN.format(cases="\n".join(cases)))
 
 

@@ -40,8 +40,8 @@ internal sealed class Requests : IDisposable
             case "spill_observe": spill!.Observe(words[1]); break;
             case "spill_snapshot": spill!.ObserveSnapshot(FindSnapshot(1), words[2]); break;
             case "spill_feed": FeedSpill(); break;
-            case "sample": Sample(); break;
-            case "sample_next": SampleNext(); break;
+            case "sample_idle": SampleIdle(); break;
+            case "sample": SampleIdle(); samplers[words[1]].Start(); break;
             case "sample_stop": samplers[words[1]].Stop(); break;
             case "sample_drop": samplers[words[1]].Dispose(); break;
             default: WriteAnswer(output); break;
@@ -60,6 +60,7 @@ internal sealed class Requests : IDisposable
     {
         "scan" => (true, Context.Scan().Count),
         "scan_generation" => (true, Context.Scan().Generation),
+        "sample_next" => (true, SampleNext()),
         "estimate_tensor" => (true, Estimate.Tensor([U64(1), U64(2)], Estimate.DtypeFrom(words[3]))),
         "estimate_cache" => (true, Estimate.Cache(new Cache
         {
@@ -186,19 +187,18 @@ internal sealed class Requests : IDisposable
         EvictedBytes = words[5] == "-" ? null : U64(5),
     }, words[6]);
 
-    private void Sample()
-    {
-      var sampler = Context.CreateSampler(new SamplerOptions { Interval = TimeSpan.FromHours(1) },
-                                          new SnapshotOptions { Collect = (Collect)U32(2) });
-      sampler.Start();
-      samplers[words[1]] = sampler;
-    }
+    private void SampleIdle() => samplers[words[1]] = Context.CreateSampler(
+        new SamplerOptions { Interval = TimeSpan.FromHours(1) }, new SnapshotOptions { Collect = (Collect)U32(2) });
 
-    private void SampleNext()
+    private string SampleNext()
     {
-      var snapshot = samplers[words[1]].Next(TimeSpan.FromMinutes(1));
-      Drop(words[2]);
-      if (snapshot is not null) snapshots[words[2]] = snapshot;
+        var sampler = samplers[words[1]];
+        var snapshot = sampler.Next(TimeSpan.FromMilliseconds(U32(3)));
+        Drop(words[2]);
+        if (snapshot is null)
+            return sampler.HasEnded ? "end" : "timeout";
+        snapshots[words[2]] = snapshot;
+        return "sample";
     }
 
     private void Drop(string name)

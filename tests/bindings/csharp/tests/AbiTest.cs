@@ -156,7 +156,7 @@ public class AbiTest
         ["hmn_status_name"] = "Library.NameOf",
         ["hmn_backend_name"] = "Library.NameOf",
         ["hmn_monotonic_ns"] = "Library.get_MonotonicNs",
-        ["hmn_sampler_handle"] = "Sampler.GetHandle",
+        ["hmn_sampler_handle"] = "Sampler.GetPollDescriptor",
         ["hmn_reason_name"] = "Library.NameOf",
         ["hmn_metric_name"] = "Library.NameOf",
         ["hmn_metric_unit"] = "Library.UnitOf",

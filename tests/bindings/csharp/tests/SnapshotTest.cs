@@ -98,4 +98,14 @@ public class SnapshotTest
         Assert.NotEmpty(processSnapshot.Usages);
         Assert.All(processSnapshot.Usages, usage => Assert.Equal(pid, usage.Pid));
     }
+
+    [Fact]
+    public void DevicesAndProcessesAreThoseOfASnapshot()
+    {
+        using var context = Repository.Open("processes.json");
+        var devices = context.ReadDevices();
+        Assert.Equal(["First", "Second"], devices.Select(device => device.Name));
+        Assert.Equal(5ul << 30, devices[1].Pools[0].UsedBytes);
+        Assert.Equal(8, context.ReadProcesses().Count);
+    }
 }

@@ -4,7 +4,7 @@ csharp/Hypomnesis/Generated/Records.cs       records, with the copy of each from
 csharp/Hypomnesis/Interop/Generated/Records.cs  structs laid out as in C
 csharp/native/generated/constant_values.i    values of constants, for SWIG
 """
-from .text import Words, camel, make_sentence, wrap_comment
+from .text import TIMES, Words, camel, drop_unit, make_sentence, wrap_comment
 
 # REUSE-IgnoreStart
 LICENCE = "// SPDX-License-Identifier: MIT OR Apache-2.0"
@@ -33,7 +33,7 @@ PARTIAL = ("device",)
 NO_RECORDS = ("error",)
 
 UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_celsius": "degrees Celsius", "_watts": "watts", "_joules": "joules",
-         "_percent": "percent", "_ns": "nanoseconds", "_rpm": "RPM"}
+         "_percent": "percent", "_ns": "", "_rpm": "RPM"}
 RAW_TYPES = {"uint64_t": "ulong", "uint32_t": "uint", "hmn_flags": "uint", "hmn_fields": "ulong", "int64_t": "long",
              "int32_t": "int", "hmn_status": "int", "double": "double", "char": "byte"}
 TYPES = {"u64": "ulong", "u32": "uint", "i64": "long", "i32": "int", "f64": "double", "text": "string",
@@ -44,8 +44,13 @@ def _describe_name(name):
     """The description of a field without a comment: "core clock, MHz" for core_clock_mhz."""
     for suffix, unit in UNITS.items():
         if name.endswith(suffix):
-            return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
+            words = name.removesuffix(suffix).replace("_", " ")
+            return f"{words}, {unit}" if unit else words
     return name.replace("_", " ").replace("pid", "process id")
+
+
+def _field_name(name):
+    return camel(drop_unit(name))
 
 
 def _make_link(name):
@@ -78,7 +83,7 @@ class _Writer:
             lambda enumeration, member: enumeration.tag in self.types
             and _make_link(f"{self.types[enumeration.tag]}.{self._member_name(member)}"),
             lambda record: None if record.name in NO_RECORDS else _make_link(camel(record.name)),
-            lambda record, name: _make_link(camel(name)) if record else f"<c>{camel(name)}</c>")
+            lambda record, name: _make_link(_field_name(name)) if record else f"<c>{_field_name(name)}</c>")
 
     def _member_name(self, member):
         return MEMBERS.get(member.name, camel(member.word.lower()))
@@ -89,7 +94,7 @@ class _Writer:
     def _describe_member(self, enumeration, member):
         """The summary of a member; that of a presence bit names its properties."""
         if enumeration.record:
-            properties = [_make_link(f"{camel(enumeration.record)}.{camel(name)}") for name in member.fields]
+            properties = [_make_link(f"{camel(enumeration.record)}.{_field_name(name)}") for name in member.fields]
             return f"{' and '.join(properties)}."
         return self._comment(member.comment) or f"{self._member_name(member)}."
 
@@ -125,11 +130,15 @@ class _Writer:
                 else _describe_name(field.name)
         yield from _format_summary(make_sentence(comment), "    ")
         kind = self.types[field.enumeration] if enumeration else TYPES[field.kind]
+        if field.name.endswith("_ns"):
+            kind = "DateTimeOffset" if field.name in TIMES else "TimeSpan"
         empty = ' = "";' if field.kind == "text" and not field.bit else ""
-        yield f"    public {kind}{'?' if field.bit else ''} {camel(field.name)} {{ get; init; }}{empty}"
+        yield f"    public {kind}{'?' if field.bit else ''} {_field_name(field.name)} {{ get; init; }}{empty}"
 
     def _copy(self, field):
         value = f"from->{camel(field.name)}"
+        if field.name.endswith("_ns"):
+            return f"Duration.{'Time' if field.name in TIMES else 'Span'}({value})"
         if field.enumeration:
             return f"({self.types[field.enumeration]}{'?' if field.bit else ''}){value}"
         return f"{value} != 0" if field.kind == "bool" else value
@@ -160,7 +169,7 @@ class _Writer:
             yield from ("    {", f"        var from = ({name}Record*)record;",
                         f"        return new {name}", "        {")
             for field in record.fields:
-                yield f"            {camel(field.name)} = {self._copy(field)},"
+                yield f"            {_field_name(field.name)} = {self._copy(field)},"
             for text in record.texts:
                 yield f"            {camel(text.name)} = text(Raw.{text.constant.removeprefix('HMN_')}),"
             yield from ("        };", "    }", "}")

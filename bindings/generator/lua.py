@@ -9,7 +9,7 @@ types.lua      the fields of the tables of records, for language servers
 """
 import textwrap
 
-from .text import Words, camel, make_sentence, notice, wrap_comment
+from .text import Words, camel, drop_unit, make_sentence, notice, wrap_comment
 
 
 def _constants(model):
@@ -65,13 +65,14 @@ VALUES = {"text": "text(record.{})", "u64": "unsigned(record.{})", "i64": "signe
 
 
 def _value(field, constants):
-    value = VALUES.get(field.kind, "record.{}").format(field.name)
+    value = ("seconds(record.{})" if field.name.endswith("_ns") else VALUES.get(field.kind, "record.{}")).format(field.name)
     return f"band(present, {constants[field.bit]}ULL) ~= 0 and {value} or nil" if field.bit else value
 
 
 def _records(model):
-    yield "-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes."
-    yield "return function(band, text, unsigned, signed)"
+    yield "-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes, `seconds` a number"
+    yield "-- of nanoseconds."
+    yield "return function(band, text, unsigned, signed, seconds)"
     yield "  local copy = {}"
     for record in model.records.values():
         yield ""
@@ -80,7 +81,7 @@ def _records(model):
             yield "    local present = record.present"
         yield "    return {"
         for field in record.fields:
-            yield f"      {field.name} = {_value(field, model.header.constants)},"
+            yield f"      {drop_unit(field.name)} = {_value(field, model.header.constants)},"
         yield "    }"
         yield "  end"
         if record.texts:
@@ -107,7 +108,7 @@ def _types(model):
         return f"{enumeration.prefix.removeprefix('HMN_')}*"
 
     words = Words(model, prefix, lambda enumeration, member: member.name.removeprefix("HMN_"),
-                  lambda record: f"hypomnesis.{camel(record.name)}", lambda record, name: name)
+                  lambda record: f"hypomnesis.{camel(record.name)}", lambda record, name: drop_unit(name))
     yield "---@meta"
     for record in model.records.values():
         if record.name == "error":  # a failure's message, status and detail
@@ -122,8 +123,10 @@ def _types(model):
             if enumeration and not comment.startswith("the "):
                 joint = "; " if ":" in comment else ": "
                 comment = f"{prefix(enumeration)}{joint}{comment}" if comment else prefix(enumeration)
-            kind = f"{TYPES.get(field.kind, 'integer')}{'?' if field.bit else ''}"
-            yield f"---@field {field.name} {kind} {comment}".rstrip()
+            kind = TYPES.get(field.kind, "integer")
+            if field.name.endswith("_ns"):
+                kind, comment = "number", f"seconds: {comment}" if comment else "seconds"
+            yield f"---@field {drop_unit(field.name)} {kind}{'?' if field.bit else ''} {comment}".rstrip()
         for text in record.texts:
             yield f"---@field {text_name(text)} string? in a snapshot: {words(text.comment, record)}"
 

@@ -7,7 +7,7 @@ swig/values.i       the same as tables in C, for languages that copy all values 
 swig/constants.i    every constant
 """
 from .lua import text_name
-from .text import notice
+from .text import drop_unit, notice
 
 LUA_MEMBERS = {"device": 4}  # fields that the copy of a snapshot adds: pools, metrics, telemetry, own usage
 
@@ -52,7 +52,9 @@ def _lua_records(model):
         for field in record.fields:
             if field.bit:
                 yield f"  if (record->present & {field.bit})"
-            yield f"{'  ' if field.bit else ''}  HMN_LUA_FIELD({_lua_kind(field)}, {field.name});"
+            push = f"HMN_LUA_SECONDS({drop_unit(field.name)}, {field.name})" if field.name.endswith("_ns") else \
+                f"HMN_LUA_FIELD({_lua_kind(field)}, {field.name})"
+            yield f"{'  ' if field.bit else ''}  {push};"
         yield "}"
         if record.texts:
             yield f"static const hmn_lua_text {record.c_name}_texts[] = {{"

@@ -148,8 +148,7 @@ static int hmn_lua_count(hmn_fields bits) {
   return count;
 }
 
-/* Into the record on top of the stack. In Lua 5.1 and 5.2 each time in nanoseconds comes here: printf would take
- * longer than the rest. */
+/* Into the record on top of the stack. Digits by hand, since printf would take longer than the rest. */
 static void hmn_lua_inexact(lua_State *L, const char *name, uint64_t size, int negative) {
   char digits[24];
   char *first = digits + sizeof digits;
@@ -204,6 +203,7 @@ static void hmn_lua_set_fields(lua_State *L, const char *name, hmn_fields value)
 #define hmn_lua_set_f64(L, name, value) (lua_pushnumber(L, value), lua_setfield(L, -2, name))
 #define hmn_lua_set_text(L, name, value) (lua_pushstring(L, value), lua_setfield(L, -2, name))
 #define HMN_LUA_FIELD(kind, field) hmn_lua_set_ ## kind(L, #field, record->field)
+#define HMN_LUA_SECONDS(name, field) hmn_lua_set_f64(L, #name, (lua_Number)record->field / 1e9)
 
 /* A text that a snapshot has of each row of a list, and the field that it becomes. */
 typedef struct {
@@ -336,7 +336,7 @@ static int hmn_lua_close(lua_State *L) {
 %typemap(in) uint64_t %{ $1 = hmn_lua_to_u64(L, $input, "$1_name"); %}
 %typemap(in) uint64_t deadline_ns, uint64_t stale_ns, uint64_t open_deadline_ns, uint64_t max_age_ns,
              uint64_t idle_close_ns, uint64_t rescan_ns, uint64_t interval_ns, uint64_t process_interval_ns,
-             uint64_t timeout_ns %{ $1 = hmn_lua_to_ns(L, $input, "$1_name"); %}
+             uint64_t timeout_ns, uint64_t monotonic_ns %{ $1 = hmn_lua_to_ns(L, $input, "$1_name"); %}
 %typemap(in) const char * %{ $1 = ($1_ltype)hmn_lua_to_text(L, $input, "$1_name"); %}
 %typemap(in) const char *value %{
   $1 = lua_isnoneornil(L, $input) ? NULL : ($1_ltype)hmn_lua_to_text(L, $input, "$1_name");

@@ -3003,8 +3003,7 @@ static int hmn_lua_count(hmn_fields bits) {
   return count;
 }
 
-/* Into the record on top of the stack. In Lua 5.1 and 5.2 each time in nanoseconds comes here: printf would take
- * longer than the rest. */
+/* Into the record on top of the stack. Digits by hand, since printf would take longer than the rest. */
 static void hmn_lua_inexact(lua_State *L, const char *name, uint64_t size, int negative) {
   char digits[24];
   char *first = digits + sizeof digits;
@@ -3059,6 +3058,7 @@ static void hmn_lua_set_fields(lua_State *L, const char *name, hmn_fields value)
 #define hmn_lua_set_f64(L, name, value) (lua_pushnumber(L, value), lua_setfield(L, -2, name))
 #define hmn_lua_set_text(L, name, value) (lua_pushstring(L, value), lua_setfield(L, -2, name))
 #define HMN_LUA_FIELD(kind, field) hmn_lua_set_ ## kind(L, #field, record->field)
+#define HMN_LUA_SECONDS(name, field) hmn_lua_set_f64(L, #name, (lua_Number)record->field / 1e9)
 
 /* A text that a snapshot has of each row of a list, and the field that it becomes. */
 typedef struct {
@@ -3298,7 +3298,7 @@ static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
     HMN_LUA_FIELD(u32, compute_capability_minor);
   if (record->present & HMN_DEVICE_HAS_OS_ID)
     HMN_LUA_FIELD(u64, os_id);
-  HMN_LUA_FIELD(u64, age_ns);
+  HMN_LUA_SECONDS(age, age_ns);
   if (record->present & HMN_DEVICE_HAS_NAME)
     HMN_LUA_FIELD(text, name);
   if (record->present & HMN_DEVICE_HAS_UUID)
@@ -3335,7 +3335,7 @@ static void hmn_lua_push_hmn_pool(lua_State *L, const hmn_pool *record) {
     HMN_LUA_FIELD(u64, budget_bytes);
   if (record->present & HMN_POOL_HAS_UNATTRIBUTED)
     HMN_LUA_FIELD(u64, unattributed_bytes);
-  HMN_LUA_FIELD(u64, age_ns);
+  HMN_LUA_SECONDS(age, age_ns);
 }
 
 
@@ -3386,8 +3386,8 @@ static void hmn_lua_push_hmn_telemetry(lua_State *L, const hmn_telemetry *record
   if (record->present & HMN_TELEMETRY_HAS_PCIE_TX)
     HMN_LUA_FIELD(u64, pcie_tx_bytes);
   if (record->present & HMN_TELEMETRY_HAS_WINDOW)
-    HMN_LUA_FIELD(u64, window_ns);
-  HMN_LUA_FIELD(u64, age_ns);
+    HMN_LUA_SECONDS(window, window_ns);
+  HMN_LUA_SECONDS(age, age_ns);
 }
 
 
@@ -3403,8 +3403,8 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
   if (record->present & HMN_METRIC_HAS_COUNT)
     HMN_LUA_FIELD(u64, count);
   if (record->present & HMN_METRIC_HAS_WINDOW)
-    HMN_LUA_FIELD(u64, window_ns);
-  HMN_LUA_FIELD(u64, age_ns);
+    HMN_LUA_SECONDS(window, window_ns);
+  HMN_LUA_SECONDS(age, age_ns);
 }
 
 
@@ -3425,7 +3425,7 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   if (record->present & HMN_USAGE_HAS_INSTANCE)
     HMN_LUA_FIELD(u32, compute_instance);
   if (record->present & HMN_USAGE_HAS_START_TIME)
-    HMN_LUA_FIELD(u64, start_unix_ns);
+    HMN_LUA_SECONDS(start_time, start_unix_ns);
   if (record->present & HMN_USAGE_HAS_USED)
     HMN_LUA_FIELD(u64, used_bytes);
   if (record->present & HMN_USAGE_HAS_RESIDENT)
@@ -3447,12 +3447,12 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   if (record->present & HMN_USAGE_HAS_BUDGET)
     HMN_LUA_FIELD(u64, budget_bytes);
   if (record->present & HMN_USAGE_HAS_BUSY_NS)
-    HMN_LUA_FIELD(u64, busy_ns);
+    HMN_LUA_SECONDS(busy, busy_ns);
   if (record->present & HMN_USAGE_HAS_BUSY_PERCENT)
     HMN_LUA_FIELD(f64, busy_percent);
   if (record->present & HMN_USAGE_HAS_BUSY_PERCENT)
-    HMN_LUA_FIELD(u64, window_ns);
-  HMN_LUA_FIELD(u64, age_ns);
+    HMN_LUA_SECONDS(window, window_ns);
+  HMN_LUA_SECONDS(age, age_ns);
   if (record->present & HMN_USAGE_HAS_PEAK_USED)
     HMN_LUA_FIELD(u64, peak_used_bytes);
   if (record->present & HMN_USAGE_HAS_PROCESS_KEY)
@@ -3475,7 +3475,7 @@ static void hmn_lua_push_hmn_group(lua_State *L, const hmn_group *record) {
     HMN_LUA_FIELD(u64, used_bytes);
   if (record->present & HMN_GROUP_HAS_LIMIT)
     HMN_LUA_FIELD(u64, limit_bytes);
-  HMN_LUA_FIELD(u64, age_ns);
+  HMN_LUA_SECONDS(age, age_ns);
 }
 static const hmn_lua_text hmn_group_texts[] = {
   {HMN_TEXT_GROUP_NAME, "name"},
@@ -3494,9 +3494,9 @@ static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info
   HMN_LUA_FIELD(u32, unreadable_process_count);
   HMN_LUA_FIELD(u32, metric_count);
   HMN_LUA_FIELD(u32, group_count);
-  HMN_LUA_FIELD(u64, unix_time_ns);
-  HMN_LUA_FIELD(u64, monotonic_ns);
-  HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_SECONDS(time, unix_time_ns);
+  HMN_LUA_SECONDS(monotonic, monotonic_ns);
+  HMN_LUA_SECONDS(duration, duration_ns);
   HMN_LUA_FIELD(u64, device_generation);
 }
 
@@ -3525,7 +3525,7 @@ static void hmn_lua_push_hmn_diagnostic(lua_State *L, const hmn_diagnostic *reco
   if (record->present & HMN_DIAGNOSTIC_HAS_FIELD)
     HMN_LUA_FIELD(fields, field);
   if (record->present & HMN_DIAGNOSTIC_HAS_DURATION)
-    HMN_LUA_FIELD(u64, duration_ns);
+    HMN_LUA_SECONDS(duration, duration_ns);
   HMN_LUA_FIELD(u32, count);
   HMN_LUA_FIELD(text, message);
 }
@@ -3542,7 +3542,7 @@ static void hmn_lua_push_hmn_delta(lua_State *L, const hmn_delta *record) {
     HMN_LUA_FIELD(i64, memory_bytes);
   if (record->present & HMN_DELTA_HAS_DEVICE)
     HMN_LUA_FIELD(i64, device_bytes);
-  HMN_LUA_FIELD(u64, elapsed_ns);
+  HMN_LUA_SECONDS(elapsed, elapsed_ns);
   if (record->present & HMN_DELTA_HAS_ENERGY)
     HMN_LUA_FIELD(f64, energy_joules);
 }
@@ -3560,7 +3560,7 @@ static void hmn_lua_push_hmn_sampler_info(lua_State *L, const hmn_sampler_info *
   HMN_LUA_FIELD(u64, late_count);
   HMN_LUA_FIELD(u64, failed_count);
   if (record->present & HMN_SAMPLER_INFO_HAS_LAST)
-    HMN_LUA_FIELD(u64, last_monotonic_ns);
+    HMN_LUA_SECONDS(last_monotonic, last_monotonic_ns);
 }
 
 
@@ -3578,7 +3578,7 @@ static void hmn_lua_push_hmn_peak(lua_State *L, const hmn_peak *record) {
   if (record->present & HMN_PEAK_HAS_HOST_RESIDENT)
     HMN_LUA_FIELD(u64, host_resident_bytes);
   if (record->present & HMN_PEAK_HAS_USED)
-    HMN_LUA_FIELD(u64, used_monotonic_ns);
+    HMN_LUA_SECONDS(used_monotonic, used_monotonic_ns);
 }
 
 
@@ -3636,9 +3636,9 @@ static void hmn_lua_push_hmn_spill_info(lua_State *L, const hmn_spill_info *reco
     HMN_LUA_FIELD(u64, baseline_shared_bytes);
   if (record->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED)
     HMN_LUA_FIELD(u64, baseline_evicted_bytes);
-  HMN_LUA_FIELD(u64, total_ns);
+  HMN_LUA_SECONDS(total, total_ns);
   if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
-    HMN_LUA_FIELD(u64, longest_ns);
+    HMN_LUA_SECONDS(longest, longest_ns);
   if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
     HMN_LUA_FIELD(u64, longest_episode);
   if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
@@ -3656,10 +3656,10 @@ static void hmn_lua_push_hmn_episode(lua_State *L, const hmn_episode *record) {
   HMN_LUA_FIELD(u64, peak_shared_bytes);
   if (record->present & HMN_EPISODE_HAS_PEAK_EVICTED)
     HMN_LUA_FIELD(u64, peak_evicted_bytes);
-  HMN_LUA_FIELD(u64, start_monotonic_ns);
+  HMN_LUA_SECONDS(start_monotonic, start_monotonic_ns);
   if (record->present & HMN_EPISODE_HAS_END)
-    HMN_LUA_FIELD(u64, end_monotonic_ns);
-  HMN_LUA_FIELD(u64, duration_ns);
+    HMN_LUA_SECONDS(end_monotonic, end_monotonic_ns);
+  HMN_LUA_SECONDS(duration, duration_ns);
   HMN_LUA_FIELD(text, start_label);
   if (record->present & HMN_EPISODE_HAS_END)
     HMN_LUA_FIELD(text, end_label);
@@ -7251,7 +7251,7 @@ static int _wrap_HypomnesisSpill_feed(lua_State* L) {
   SWIG_check_num_args("Spill::feed",8,8)
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "flags"); 
-  arg3 = hmn_lua_to_u64(L, 3, "monotonic_ns"); 
+  arg3 = hmn_lua_to_ns(L, 3, "monotonic_ns"); 
   arg4 = hmn_lua_to_u64(L, 4, "dedicated_bytes"); 
   arg5 = hmn_lua_to_u64(L, 5, "shared_bytes"); 
   arg6 = hmn_lua_to_u64(L, 6, "limit_bytes"); 

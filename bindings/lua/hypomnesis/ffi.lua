@@ -20,7 +20,9 @@ local function signed(value)
   return value
 end
 
-local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, unsigned, signed)
+local function seconds(nanoseconds) return tonumber(nanoseconds) / 1e9 end
+
+local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, unsigned, signed, seconds)
 
 -- One struct of each kind serves every call: it is filled and copied before anything else can run.
 local function new_record(name)
@@ -520,9 +522,9 @@ function Spill:observe_snapshot(snapshot, label)
   if status ~= OK then return failure(status) end
 end
 
-function Spill:feed(flags, monotonic_ns, dedicated_bytes, shared_bytes, limit_bytes, evicted_bytes, label)
+function Spill:feed(flags, monotonic, dedicated_bytes, shared_bytes, limit_bytes, evicted_bytes, label)
   local sample = spill_sample
-  sample.flags, sample.monotonic_ns, sample.dedicated_bytes = flags, monotonic_ns, dedicated_bytes
+  sample.flags, sample.monotonic_ns, sample.dedicated_bytes = flags, ns(monotonic), dedicated_bytes
   sample.shared_bytes, sample.limit_bytes, sample.evicted_bytes = shared_bytes, limit_bytes, evicted_bytes
   local status = C.hmn_spill_feed(self.native, sample, label, last_error)
   if status ~= OK then return failure(status) end

@@ -18,9 +18,11 @@ library.version_string = raw.version_string
 ---Durations, which are in seconds, with a meaning of their own: no limit, and, as an option, no time at all.
 library.UNLIMITED, library.IMMEDIATE = math.huge, 1e-9
 
----The time of the clock behind every monotonic_ns, in nanoseconds.
----@return integer
-library.monotonic_ns = raw.monotonic_ns
+---The time of the clock behind every monotonic, in seconds.
+---@return number
+function library.monotonic()
+  return tonumber(raw.monotonic_ns()) / 1e9
+end
 
 ---Whether a backend is compiled in.
 ---@param backend integer|string BACKEND_* or its name: "nvml"

@@ -12,7 +12,7 @@ local Spill = handle.class "hypomnesis.Spill"
 
 local OPTIONS = {episode_capacity = true, dedicated_threshold_bytes = true, growth_bytes = true, device_index = true}
 local SAMPLE_FIELDS = {dedicated_bytes = true, shared_bytes = true, limit_bytes = true, evicted_bytes = true,
-  monotonic_ns = true}
+  monotonic = true}
 
 local function u64_or_0(value, name)
   if value == nil then return 0 end
@@ -74,8 +74,8 @@ function Spill:observe_snapshot(snapshot, label)
 end
 
 ---Takes values from another source.
----@param sample table dedicated_bytes, shared_bytes; limit_bytes, evicted_bytes where they are known; monotonic_ns: their
----time, 0 is now
+---@param sample table dedicated_bytes, shared_bytes; limit_bytes, evicted_bytes where they are known; monotonic: their
+---time, in seconds as hypomnesis.monotonic returns it, 0 is now
 ---@param label string? name of the observation
 ---@return boolean? done nil, message, status and detail
 function Spill:feed(sample, label)
@@ -83,7 +83,7 @@ function Spill:feed(sample, label)
   sample = check.options(sample, SAMPLE_FIELDS)
   local flags = (sample.limit_bytes and constants.SPILL_SAMPLE_HAS_LIMIT or 0)
     + (sample.evicted_bytes and constants.SPILL_SAMPLE_HAS_EVICTED or 0)
-  return true_or_failure(native:feed(flags, u64_or_0(sample.monotonic_ns, "monotonic_ns"),
+  return true_or_failure(native:feed(flags, check.duration(sample.monotonic, "monotonic"),
     check.u64(sample.dedicated_bytes, "dedicated_bytes"), check.u64(sample.shared_bytes, "shared_bytes"),
     u64_or_0(sample.limit_bytes, "limit_bytes"), u64_or_0(sample.evicted_bytes, "evicted_bytes"), check_label(label)))
 end

@@ -75,8 +75,12 @@ for _, file in ipairs {"device", "snapshot", "generated/types"} do
   end
 end
 
+local TIMES = {unix_time_ns = "time", start_unix_ns = "start_time"}
+
+local function drop_unit(name) return TIMES[name] or (name:gsub("_ns$", "")) end
+
 local function find_type(field)
-  local name = field.count ~= json.null and "string" or field.type == "double" and "number" or "integer"
+  local name = field.name:find "_ns$" and "number" or field.count ~= json.null and "string" or field.type == "double" and "number" or "integer"
   return field.present ~= json.null and name .. "?" or name
 end
 
@@ -86,9 +90,9 @@ for name, struct in pairs(abi.structs) do
   if class then
     local fields = {}
     for _, field in ipairs(struct.fields) do
-      fields[field.name] = true
+      fields[drop_unit(field.name)] = true
       if not HIDDEN_FIELDS[field.name] then
-        expect.equal(documented_types[class][field.name], find_type(field), class .. "." .. field.name)
+        expect.equal(documented_types[class][drop_unit(field.name)], find_type(field), class .. "." .. field.name)
       end
     end
     for field in pairs(documented_types[class]) do
@@ -103,7 +107,7 @@ end
 if is_jit then
   local bit, ffi = require "bit", require "ffi"
   local function identity(value) return value end
-  local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, identity, identity)
+  local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, identity, identity, identity)
   for name, struct in pairs(abi.structs) do
     if CLASSES[name] then
       local record = ffi.new(name)
@@ -113,8 +117,9 @@ if is_jit then
       local minimal = copy[name](record)
       for _, field in ipairs(struct.fields) do
         if not HIDDEN_FIELDS[field.name] then
-          expect.that(complete[field.name] ~= nil, name .. "." .. field.name .. " is copied")
-          expect.equal(minimal[field.name] == nil, field.present ~= json.null,
+          local lua_name = drop_unit(field.name)
+          expect.that(complete[lua_name] ~= nil, name .. "." .. field.name .. " is copied")
+          expect.equal(minimal[lua_name] == nil, field.present ~= json.null,
             name .. "." .. field.name .. " is absent")
         end
       end
@@ -131,7 +136,7 @@ local Tracker = require "hypomnesis.tracker"
 local MEMBERS = {
   hmn_version_number = hypomnesis.version_number, hmn_version_string = hypomnesis.version_string,
   hmn_backend_available = hypomnesis.backend_available, hmn_feature = hypomnesis.feature, hmn_status_name = hypomnesis.status_name,
-  hmn_monotonic_ns = hypomnesis.monotonic_ns, hmn_sampler_handle = Sampler.handle,
+  hmn_monotonic_ns = hypomnesis.monotonic, hmn_sampler_handle = Sampler.handle,
   hmn_backend_name = hypomnesis.backend_name, hmn_reason_name = hypomnesis.reason_name, hmn_metric_name = hypomnesis.metric_name,
   hmn_metric_unit = hypomnesis.metric_unit, hmn_metric_instance_name = hypomnesis.metric_instance_name,
   hmn_metric_kind = hypomnesis.metric_kind, hmn_metric_next = hypomnesis.metrics,

@@ -43,10 +43,21 @@ local function write_failure(message, status)
   write_field("message", message)
 end
 
+-- Times are seconds, whose nanoseconds are exact up to 2^53.
+local TIMES = {unix_time_ns = "time", start_unix_ns = "start_time"}
+
 local function write_record(struct, record)
   for _, field in ipairs(structs[struct].fields) do
     local name = field.name
-    if name ~= "struct_size" and name ~= "present" and name ~= "reserved0" then
+    if name:find "_ns$" then
+      local seconds = record[TIMES[name] or name:gsub("_ns$", "")]
+      local nanoseconds = seconds and seconds * 1e9
+      if not seconds or nanoseconds < 2 ^ 53 then
+        io.write(name, "\t", seconds and ("%.0f"):format(nanoseconds) or "null", "\n")
+      else
+        io.write(name, "\tinexact\n")
+      end
+    elseif name ~= "struct_size" and name ~= "present" and name ~= "reserved0" then
       local inexact = record.inexact and record.inexact[name]
       if inexact then
         assert(not pcall(function() return record[name] end), "an inexact field could be read")
@@ -298,7 +309,7 @@ function commands.spill_fed(...) set_spill(hypomnesis.spill(spill_options(...)))
 function commands.spill_observe(label) check(spill:observe(label)) end
 function commands.spill_snapshot(name, label) check(spill:observe_snapshot(find_snapshot(name), label)) end
 function commands.spill_feed(time, dedicated, shared, limit, evicted, label)
-  check(spill:feed({monotonic_ns = parse_number(time), dedicated_bytes = parse_number(dedicated),
+  check(spill:feed({monotonic = parse_number(time) / 1e9, dedicated_bytes = parse_number(dedicated),
     shared_bytes = parse_number(shared), limit_bytes = parse_optional(limit), evicted_bytes = parse_optional(evicted)}, label))
 end
 function commands.spill_info() record_writer "hmn_spill_info"(spill:info()) end

@@ -26,7 +26,7 @@ do -- a spill of a device is current, then latched
   expect(info.baseline_shared_bytes == 128 * MIB and info.peak_shared_bytes == 384 * MIB, "the shared bytes are wrong")
   expect(info.evicted_bytes == nil, "evicted bytes are reported without a source")
   local episode = spill:episode(0)
-  expect(episode.end_label == "step 2" and episode.duration_ns == 0, "the end of the episode is wrong")
+  expect(episode.end_label == "step 2" and episode.duration == 0, "the end of the episode is wrong")
   expect_failure(hypomnesis.E_RANGE, spill:episode(1))
   spill:close()
   expect(not pcall(spill.info, spill), "a closed detector answers")

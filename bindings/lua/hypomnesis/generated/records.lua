@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- Written by bindings/generate from include/hypomnesis.h.
--- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes.
-return function(band, text, unsigned, signed)
+-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes, `seconds` a number
+-- of nanoseconds.
+return function(band, text, unsigned, signed, seconds)
   local copy = {}
 
   function copy.hmn_error(record)
@@ -93,7 +94,7 @@ return function(band, text, unsigned, signed)
       compute_capability_major = band(present, 8192ULL) ~= 0 and record.compute_capability_major or nil,
       compute_capability_minor = band(present, 8192ULL) ~= 0 and record.compute_capability_minor or nil,
       os_id = band(present, 2048ULL) ~= 0 and unsigned(record.os_id) or nil,
-      age_ns = unsigned(record.age_ns),
+      age = seconds(record.age_ns),
       name = band(present, 1ULL) ~= 0 and text(record.name) or nil,
       uuid = band(present, 2ULL) ~= 0 and text(record.uuid) or nil,
       pci_bus_id = band(present, 4ULL) ~= 0 and text(record.pci_bus_id) or nil,
@@ -119,7 +120,7 @@ return function(band, text, unsigned, signed)
       usable_bytes = band(present, 16ULL) ~= 0 and unsigned(record.usable_bytes) or nil,
       budget_bytes = band(present, 32ULL) ~= 0 and unsigned(record.budget_bytes) or nil,
       unattributed_bytes = band(present, 64ULL) ~= 0 and unsigned(record.unattributed_bytes) or nil,
-      age_ns = unsigned(record.age_ns),
+      age = seconds(record.age_ns),
     }
   end
 
@@ -150,8 +151,8 @@ return function(band, text, unsigned, signed)
       energy_joules = band(present, 512ULL) ~= 0 and record.energy_joules or nil,
       pcie_rx_bytes = band(present, 65536ULL) ~= 0 and unsigned(record.pcie_rx_bytes) or nil,
       pcie_tx_bytes = band(present, 131072ULL) ~= 0 and unsigned(record.pcie_tx_bytes) or nil,
-      window_ns = band(present, 1048576ULL) ~= 0 and unsigned(record.window_ns) or nil,
-      age_ns = unsigned(record.age_ns),
+      window = band(present, 1048576ULL) ~= 0 and seconds(record.window_ns) or nil,
+      age = seconds(record.age_ns),
     }
   end
 
@@ -165,8 +166,8 @@ return function(band, text, unsigned, signed)
       instance = record.instance,
       value = band(present, 1ULL) ~= 0 and record.value or nil,
       count = band(present, 2ULL) ~= 0 and unsigned(record.count) or nil,
-      window_ns = band(present, 4ULL) ~= 0 and unsigned(record.window_ns) or nil,
-      age_ns = unsigned(record.age_ns),
+      window = band(present, 4ULL) ~= 0 and seconds(record.window_ns) or nil,
+      age = seconds(record.age_ns),
     }
   end
 
@@ -183,7 +184,7 @@ return function(band, text, unsigned, signed)
       uid = band(present, 8192ULL) ~= 0 and record.uid or nil,
       gpu_instance = band(present, 16384ULL) ~= 0 and record.gpu_instance or nil,
       compute_instance = band(present, 16384ULL) ~= 0 and record.compute_instance or nil,
-      start_unix_ns = band(present, 4096ULL) ~= 0 and unsigned(record.start_unix_ns) or nil,
+      start_time = band(present, 4096ULL) ~= 0 and seconds(record.start_unix_ns) or nil,
       used_bytes = band(present, 1ULL) ~= 0 and unsigned(record.used_bytes) or nil,
       resident_bytes = band(present, 2ULL) ~= 0 and unsigned(record.resident_bytes) or nil,
       committed_bytes = band(present, 4ULL) ~= 0 and unsigned(record.committed_bytes) or nil,
@@ -194,10 +195,10 @@ return function(band, text, unsigned, signed)
       host_pool_bytes = band(present, 128ULL) ~= 0 and unsigned(record.host_pool_bytes) or nil,
       host_resident_bytes = band(present, 256ULL) ~= 0 and unsigned(record.host_resident_bytes) or nil,
       budget_bytes = band(present, 512ULL) ~= 0 and unsigned(record.budget_bytes) or nil,
-      busy_ns = band(present, 1024ULL) ~= 0 and unsigned(record.busy_ns) or nil,
+      busy = band(present, 1024ULL) ~= 0 and seconds(record.busy_ns) or nil,
       busy_percent = band(present, 2048ULL) ~= 0 and record.busy_percent or nil,
-      window_ns = band(present, 2048ULL) ~= 0 and unsigned(record.window_ns) or nil,
-      age_ns = unsigned(record.age_ns),
+      window = band(present, 2048ULL) ~= 0 and seconds(record.window_ns) or nil,
+      age = seconds(record.age_ns),
       peak_used_bytes = band(present, 65536ULL) ~= 0 and unsigned(record.peak_used_bytes) or nil,
       process_key = band(present, 131072ULL) ~= 0 and unsigned(record.process_key) or nil,
     }
@@ -217,7 +218,7 @@ return function(band, text, unsigned, signed)
       device_index = record.device_index,
       used_bytes = band(present, 1ULL) ~= 0 and unsigned(record.used_bytes) or nil,
       limit_bytes = band(present, 2ULL) ~= 0 and unsigned(record.limit_bytes) or nil,
-      age_ns = unsigned(record.age_ns),
+      age = seconds(record.age_ns),
     }
   end
 
@@ -236,9 +237,9 @@ return function(band, text, unsigned, signed)
       unreadable_process_count = record.unreadable_process_count,
       metric_count = record.metric_count,
       group_count = record.group_count,
-      unix_time_ns = unsigned(record.unix_time_ns),
-      monotonic_ns = unsigned(record.monotonic_ns),
-      duration_ns = unsigned(record.duration_ns),
+      time = seconds(record.unix_time_ns),
+      monotonic = seconds(record.monotonic_ns),
+      duration = seconds(record.duration_ns),
       device_generation = unsigned(record.device_generation),
     }
   end
@@ -260,7 +261,7 @@ return function(band, text, unsigned, signed)
       metric = band(present, 8ULL) ~= 0 and record.metric or nil,
       metric_instance = band(present, 16ULL) ~= 0 and record.metric_instance or nil,
       field = band(present, 4ULL) ~= 0 and unsigned(record.field) or nil,
-      duration_ns = band(present, 64ULL) ~= 0 and unsigned(record.duration_ns) or nil,
+      duration = band(present, 64ULL) ~= 0 and seconds(record.duration_ns) or nil,
       count = record.count,
       message = text(record.message),
     }
@@ -276,7 +277,7 @@ return function(band, text, unsigned, signed)
       accounting = record.accounting,
       memory_bytes = band(present, 1ULL) ~= 0 and signed(record.memory_bytes) or nil,
       device_bytes = band(present, 2ULL) ~= 0 and signed(record.device_bytes) or nil,
-      elapsed_ns = unsigned(record.elapsed_ns),
+      elapsed = seconds(record.elapsed_ns),
       energy_joules = band(present, 4ULL) ~= 0 and record.energy_joules or nil,
     }
   end
@@ -292,7 +293,7 @@ return function(band, text, unsigned, signed)
       dropped_count = unsigned(record.dropped_count),
       late_count = unsigned(record.late_count),
       failed_count = unsigned(record.failed_count),
-      last_monotonic_ns = band(present, 1ULL) ~= 0 and unsigned(record.last_monotonic_ns) or nil,
+      last_monotonic = band(present, 1ULL) ~= 0 and seconds(record.last_monotonic_ns) or nil,
     }
   end
 
@@ -307,7 +308,7 @@ return function(band, text, unsigned, signed)
       used_bytes = band(present, 1ULL) ~= 0 and unsigned(record.used_bytes) or nil,
       host_pool_bytes = band(present, 2ULL) ~= 0 and unsigned(record.host_pool_bytes) or nil,
       host_resident_bytes = band(present, 4ULL) ~= 0 and unsigned(record.host_resident_bytes) or nil,
-      used_monotonic_ns = band(present, 1ULL) ~= 0 and unsigned(record.used_monotonic_ns) or nil,
+      used_monotonic = band(present, 1ULL) ~= 0 and seconds(record.used_monotonic_ns) or nil,
     }
   end
 
@@ -356,8 +357,8 @@ return function(band, text, unsigned, signed)
       peak_evicted_bytes = band(present, 8ULL) ~= 0 and unsigned(record.peak_evicted_bytes) or nil,
       baseline_shared_bytes = band(present, 2ULL) ~= 0 and unsigned(record.baseline_shared_bytes) or nil,
       baseline_evicted_bytes = band(present, 8ULL) ~= 0 and unsigned(record.baseline_evicted_bytes) or nil,
-      total_ns = unsigned(record.total_ns),
-      longest_ns = band(present, 16ULL) ~= 0 and unsigned(record.longest_ns) or nil,
+      total = seconds(record.total_ns),
+      longest = band(present, 16ULL) ~= 0 and seconds(record.longest_ns) or nil,
       longest_episode = band(present, 16ULL) ~= 0 and unsigned(record.longest_episode) or nil,
       first_label = band(present, 16ULL) ~= 0 and text(record.first_label) or nil,
       message = text(record.message),
@@ -373,9 +374,9 @@ return function(band, text, unsigned, signed)
       observation_count = unsigned(record.observation_count),
       peak_shared_bytes = unsigned(record.peak_shared_bytes),
       peak_evicted_bytes = band(present, 2ULL) ~= 0 and unsigned(record.peak_evicted_bytes) or nil,
-      start_monotonic_ns = unsigned(record.start_monotonic_ns),
-      end_monotonic_ns = band(present, 1ULL) ~= 0 and unsigned(record.end_monotonic_ns) or nil,
-      duration_ns = unsigned(record.duration_ns),
+      start_monotonic = seconds(record.start_monotonic_ns),
+      end_monotonic = band(present, 1ULL) ~= 0 and seconds(record.end_monotonic_ns) or nil,
+      duration = seconds(record.duration_ns),
       start_label = text(record.start_label),
       end_label = band(present, 1ULL) ~= 0 and text(record.end_label) or nil,
     }

@@ -69,7 +69,7 @@
 ---@field compute_capability_major integer? NVIDIA: 9.0 is 9 and 0
 ---@field compute_capability_minor integer? of the same capability
 ---@field os_id integer? Windows: adapter LUID; macOS: registry id
----@field age_ns integer time since its driver listed it; with several drivers, since the earliest list
+---@field age number seconds: time since its driver listed it; with several drivers, since the earliest list
 ---@field name string? as the vendor writes it: "NVIDIA GeForce RTX 4090"
 ---@field uuid string? as the vendor writes it: "GPU-…", "MIG-…"
 ---@field pci_bus_id string? "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -92,7 +92,7 @@
 ---@field usable_bytes integer? best estimate of the memory that can be allocated now: the free memory, but no more than is left of the budget and, if the pool is part of the host's memory, of the host's usable memory; the total while the device sleeps. For a pool with parts, their sum, which one allocation may not get. Absent if stale, and on a device that is divided into partitions
 ---@field budget_bytes integer? what a policy grants this process
 ---@field unattributed_bytes integer? used, and owned by no visible process; only in snapshots that collect processes
----@field age_ns integer time since the driver's answer
+---@field age number seconds: time since the driver's answer
 
 ---Load, temperature and power of a device. What is not known is nil.
 ---@class hypomnesis.Telemetry
@@ -120,8 +120,8 @@
 ---@field energy_joules number? counter since the driver was loaded: take differences
 ---@field pcie_rx_bytes integer? counter: take differences
 ---@field pcie_tx_bytes integer? counter: take differences
----@field window_ns integer? time over which the percentages are averaged
----@field age_ns integer time since the driver's answer
+---@field window number? seconds: time over which the percentages are averaged
+---@field age number seconds: time since the driver's answer
 
 ---One number of a device, with its own source and age. Either value or count is present. What is not known is
 ---nil.
@@ -133,8 +133,8 @@
 ---@field instance integer one of several: see the metric
 ---@field value number? a reading
 ---@field count integer? a counter or a whole number
----@field window_ns integer? time over which value is averaged
----@field age_ns integer time since the driver's answer
+---@field window number? seconds: time over which value is averaged
+---@field age number seconds: time since the driver's answer
 
 ---Memory of one process on one device: values of that process only, never of the device. What is not known is
 ---nil.
@@ -149,7 +149,7 @@
 ---@field uid integer? effective user id
 ---@field gpu_instance integer? number of the MIG GPU instance
 ---@field compute_instance integer? number of the MIG compute instance
----@field start_unix_ns integer? start time, for display: see process_key. For an exited process: start of the driver's accounting
+---@field start_time number? seconds: start time, for display: see process_key. For an exited process: start of the driver's accounting
 ---@field used_bytes integer? main value, accounted as in `accounting`; for an integrated device all of its memory, including host_pool_bytes
 ---@field resident_bytes integer?
 ---@field committed_bytes integer?
@@ -160,10 +160,10 @@
 ---@field host_pool_bytes integer? host RAM mapped for the device (GTT, WDDM shared)
 ---@field host_resident_bytes integer? RSS: the same in each row of this pid
 ---@field budget_bytes integer?
----@field busy_ns integer? counter: take differences
+---@field busy number? seconds: counter: take differences
 ---@field busy_percent number?
----@field window_ns integer? time over which busy_percent is averaged
----@field age_ns integer time since the driver's answer
+---@field window number? seconds: time over which busy_percent is averaged
+---@field age number seconds: time since the driver's answer
 ---@field peak_used_bytes integer? highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
 ---@field process_key integer? opaque: identifies the process in every context, even if its pid is reused or the clock is set, for all readers in one PID namespace. Absent for a process of another PID namespace, for an exited process, and if the system does not identify its boot (a copied proc tree)
 ---@field name string? in a snapshot: command name
@@ -178,7 +178,7 @@
 ---@field device_index integer
 ---@field used_bytes integer? VRAM held by the group's processes
 ---@field limit_bytes integer? the lowest limit of the group and of the groups that contain it, which they may share with others; absent: none, or not readable
----@field age_ns integer time since the kernel was queried
+---@field age number seconds: time since the kernel was queried
 ---@field name string? in a snapshot: its container, else its path
 
 ---Counts, times and notes of a snapshot.
@@ -192,9 +192,9 @@
 ---@field unreadable_process_count integer processes that the system did not permit the caller to read, or whose use of a device it did not permit to read
 ---@field metric_count integer
 ---@field group_count integer
----@field unix_time_ns integer start time, since 1970
----@field monotonic_ns integer start time: hmn_monotonic_ns
----@field duration_ns integer time that the snapshot took
+---@field time number seconds: start time, since 1970
+---@field monotonic number seconds: start time: hmn_monotonic_ns
+---@field duration number seconds: time that the snapshot took
 ---@field device_generation integer generation of the context's last scan: see hmn_device_scan
 
 ---Why a value is missing, and the remedy. The missing value is named as in hmn_reason_key, and an absent
@@ -215,7 +215,7 @@
 ---@field metric integer? METRIC_*
 ---@field metric_instance integer? as in hypomnesis.Metric
 ---@field field integer? presence bits that are missing for this reason, in the subject's struct
----@field duration_ns integer? duration of a traced call
+---@field duration number? seconds: duration of a traced call
 ---@field count integer number of equal diagnostics merged into this one
 ---@field message string a sentence that names the value and the remedy
 
@@ -228,7 +228,7 @@
 ---@field accounting integer ACCOUNT_*: how device_bytes is accounted
 ---@field memory_bytes integer? the caller's resident set
 ---@field device_bytes integer? for the caller if both snapshots have that, otherwise for the device
----@field elapsed_ns integer
+---@field elapsed number seconds
 ---@field energy_joules number? energy of the whole device
 
 ---State and counters of a sampler. What is not known is nil.
@@ -241,7 +241,7 @@
 ---@field dropped_count integer snapshots of these that were dropped unread because the queue was full
 ---@field late_count integer scheduled times skipped because a snapshot took too long
 ---@field failed_count integer attempts without a snapshot
----@field last_monotonic_ns integer? start of the last attempt: hmn_monotonic_ns
+---@field last_monotonic number? seconds: start of the last attempt: hmn_monotonic_ns
 
 ---Highest values in a sampler's snapshots since its start. Each is determined separately, so they may be from
 ---different times. Peaks between two snapshots are missed. What is not known is nil.
@@ -254,7 +254,7 @@
 ---@field used_bytes integer? for a device: used memory of its main pool
 ---@field host_pool_bytes integer? for a device: used memory of its POOL_HOST
 ---@field host_resident_bytes integer? for a process: RSS
----@field used_monotonic_ns integer? start of the first snapshot with used_bytes
+---@field used_monotonic number? seconds: start of the first snapshot with used_bytes
 
 ---Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
 ---allocated_bytes. What is not known is nil.
@@ -296,8 +296,8 @@
 ---@field peak_evicted_bytes integer?
 ---@field baseline_shared_bytes integer? of the first observation
 ---@field baseline_evicted_bytes integer? of the first with that value; 0 if no process existed before
----@field total_ns integer of all episodes, including dropped ones
----@field longest_ns integer?
+---@field total number seconds: of all episodes, including dropped ones
+---@field longest number? seconds
 ---@field longest_episode integer? its number; the first of equal ones
 ---@field first_label string? of the first episode
 ---@field message string reason for status, and the remedy; "" on OK
@@ -310,8 +310,8 @@
 ---@field observation_count integer
 ---@field peak_shared_bytes integer
 ---@field peak_evicted_bytes integer?
----@field start_monotonic_ns integer of its first observation
----@field end_monotonic_ns integer? of the first observation after it
----@field duration_ns integer from its first observation to its last
+---@field start_monotonic number seconds: of its first observation
+---@field end_monotonic number? seconds: of the first observation after it
+---@field duration number seconds: from its first observation to its last
 ---@field start_label string of its first observation
 ---@field end_label string? of the first observation after it

@@ -138,7 +138,7 @@ class _Writer:
     def _copy(self, field):
         value = f"from->{camel(field.name)}"
         if field.name.endswith("_ns"):
-            return f"Duration.{'Time' if field.name in TIMES else 'Span'}({value})"
+            return f"global::Hypomnesis.Duration.{'Time' if field.name in TIMES else 'Span'}({value})"
         if field.enumeration:
             return f"({self.types[field.enumeration]}{'?' if field.bit else ''}){value}"
         return f"{value} != 0" if field.kind == "bool" else value

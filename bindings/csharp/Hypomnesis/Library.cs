@@ -29,14 +29,13 @@ public static class Library
         }
     }
 
-    /// <summary>Time of the clock behind every <c>MonotonicNs</c>, in nanoseconds. It stops while the machine is
-    /// suspended.</summary>
-    public static ulong MonotonicNs
+    /// <summary>Time of the clock behind every <c>Monotonic</c>. It stops while the machine is suspended.</summary>
+    public static TimeSpan Monotonic
     {
         get
         {
             Libraries.Ensure();
-            return Raw.monotonic_ns();
+            return Duration.Span(Raw.monotonic_ns());
         }
     }
 

@@ -28,7 +28,6 @@ public sealed class Snapshot : IDisposable
             Usages = Native.List(Info.UsageCount, reader.Usage);
             Groups = Native.List(Info.GroupCount, reader.Group);
             Diagnostics = Native.List(Info.DiagnosticCount, reader.Diagnostic);
-            handle.AddPressure(EstimateBytes(Info));
         }
         catch
         {
@@ -36,10 +35,6 @@ public sealed class Snapshot : IDisposable
             throw;
         }
     }
-
-    /// <summary>The size of the native snapshot, from its records.</summary>
-    private static long EstimateBytes(SnapshotInfo info) => 4096 + 2048L * info.DeviceCount + 1024L * info.UsageCount
-        + 512L * ((long)info.PoolCount + info.MetricCount + info.GroupCount + info.DiagnosticCount);
 
     /// <summary>Counts, times and notes.</summary>
     public SnapshotInfo Info { get; }

@@ -71,7 +71,7 @@ public sealed class Spill : IDisposable
         var flags = (sample.LimitBytes is null ? 0u : (uint)Raw.SPILL_SAMPLE_HAS_LIMIT)
             | (sample.EvictedBytes is null ? 0u : (uint)Raw.SPILL_SAMPLE_HAS_EVICTED);
         var error = Native.NewError();
-        Raw.Spill_feed(OpenHandle, flags, sample.MonotonicNs, sample.DedicatedBytes, sample.SharedBytes,
+        Raw.Spill_feed(OpenHandle, flags, Duration.Nanoseconds(sample.Monotonic, nameof(sample.Monotonic)), sample.DedicatedBytes, sample.SharedBytes,
             sample.LimitBytes ?? 0, sample.EvictedBytes ?? 0, label, ref error);
         HypomnesisException.ThrowIfFailed(ref error);
     }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+
 namespace Hypomnesis;
 
 /// <summary>Options of a <see cref="Spill"/>; 0 is the default everywhere.</summary>
@@ -15,8 +17,8 @@ public sealed record SpillOptions
 /// <summary>Values from another source.</summary>
 public sealed record SpillSample
 {
-    /// <summary>Their time, in nanoseconds of the monotonic clock; 0 = now.</summary>
-    public ulong MonotonicNs { get; init; }
+    /// <summary>Their time, as <see cref="Library.Monotonic"/> returns it; zero is now.</summary>
+    public TimeSpan Monotonic { get; init; }
     /// <summary>Memory used on the device.</summary>
     public ulong DedicatedBytes { get; init; }
     /// <summary>Host RAM that the device uses.</summary>

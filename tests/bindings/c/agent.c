@@ -379,7 +379,8 @@ static void do_sample(void) {
 /* Whether no snapshot follows because the sampler was stopped. */
 static int is_stopped(void) {
   hmn_sampler_info info = {.struct_size = sizeof info};
-  return hmn_sampler_read(sampler, &info, NULL) == HMN_OK && info.state == HMN_SAMPLER_STATE_STOPPED;
+  return hmn_sampler_read(sampler, &info, NULL) == HMN_OK &&
+         info.state == HMN_SAMPLER_STATE_STOPPED;
 }
 
 static void do_sample_next(void) {

@@ -28,7 +28,8 @@ def main():
         sys.exit(output)
     configuration = (project.folder / "published/app.runtimeconfig.json").read_text(encoding="utf-8")
     assert '"version": "8.' in configuration, configuration
-    return subprocess.run([sys.executable, "-B", HERE.parent / "behaviour.py", project.folder / "published/app"],
+    return subprocess.run([sys.executable, "-B", HERE.parent / "behaviour.py", "--exact-to", str(2**53),
+                           project.folder / "published/app"],
                           check=False).returncode
 
 

@@ -105,7 +105,7 @@ public enum Notes : uint
 {
     /// <summary>None.</summary>
     None = 0,
-    /// <summary>The last known value, <c>AgeNs</c> old: the driver did not answer.</summary>
+    /// <summary>The last known value, <c>Age</c> old: the driver did not answer.</summary>
     Stale = Raw.NOTE_STALE,
     /// <summary>At least this much: a part is not visible, or memory that several may share is counted
     /// once.</summary>
@@ -400,7 +400,7 @@ public enum MetricId : uint
     Unknown = Raw.METRIC_UNKNOWN,
     /// <summary>Count, ns, counter; instance: <see cref="Engine"/>.</summary>
     EngineBusyNs = Raw.METRIC_ENGINE_BUSY_NS,
-    /// <summary>0..100 of <c>WindowNs</c>; instance: <see cref="Engine"/>.</summary>
+    /// <summary>0..100 of <c>Window</c>; instance: <see cref="Engine"/>.</summary>
     EnginePercent = Raw.METRIC_ENGINE_PERCENT,
     /// <summary>Count: number of engines; instance: <see cref="Engine"/>.</summary>
     EngineCapacity = Raw.METRIC_ENGINE_CAPACITY,
@@ -496,7 +496,7 @@ public enum PowerReading : uint
 {
     /// <summary>Unknown.</summary>
     Unknown = Raw.POWER_READING_UNKNOWN,
-    /// <summary>Of the device, over <c>WindowNs</c> where that is known.</summary>
+    /// <summary>Of the device, over <c>Window</c> where that is known.</summary>
     Average = Raw.POWER_READING_AVERAGE,
     /// <summary>Of the device, now.</summary>
     Instant = Raw.POWER_READING_INSTANT,
@@ -993,7 +993,7 @@ public enum TelemetryFields : ulong
     Throttle = Raw.TELEMETRY_HAS_THROTTLE,
     /// <summary><see cref="Telemetry.PState"/>.</summary>
     PState = Raw.TELEMETRY_HAS_P_STATE,
-    /// <summary><see cref="Telemetry.WindowNs"/>.</summary>
+    /// <summary><see cref="Telemetry.Window"/>.</summary>
     Window = Raw.TELEMETRY_HAS_WINDOW,
 }
 
@@ -1023,11 +1023,11 @@ public enum UsageFields : ulong
     HostResident = Raw.USAGE_HAS_HOST_RESIDENT,
     /// <summary><see cref="Usage.BudgetBytes"/>.</summary>
     Budget = Raw.USAGE_HAS_BUDGET,
-    /// <summary><see cref="Usage.BusyNs"/>.</summary>
+    /// <summary><see cref="Usage.Busy"/>.</summary>
     BusyNs = Raw.USAGE_HAS_BUSY_NS,
-    /// <summary><see cref="Usage.BusyPercent"/> and <see cref="Usage.WindowNs"/>.</summary>
+    /// <summary><see cref="Usage.BusyPercent"/> and <see cref="Usage.Window"/>.</summary>
     BusyPercent = Raw.USAGE_HAS_BUSY_PERCENT,
-    /// <summary><see cref="Usage.StartUnixNs"/>.</summary>
+    /// <summary><see cref="Usage.StartTime"/>.</summary>
     StartTime = Raw.USAGE_HAS_START_TIME,
     /// <summary><see cref="Usage.Uid"/>.</summary>
     Uid = Raw.USAGE_HAS_UID,

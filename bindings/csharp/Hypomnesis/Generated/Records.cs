@@ -200,7 +200,7 @@ public sealed partial record Device
     /// <summary>Windows: adapter LUID; macOS: registry id.</summary>
     public ulong? OsId { get; init; }
     /// <summary>Time since its driver listed it; with several drivers, since the earliest list.</summary>
-    public ulong AgeNs { get; init; }
+    public TimeSpan Age { get; init; }
     /// <summary>As the vendor writes it: "NVIDIA GeForce RTX 4090".</summary>
     public string? Name { get; init; }
     /// <summary>As the vendor writes it: "GPU-…", "MIG-…".</summary>
@@ -238,7 +238,7 @@ public sealed partial record Device
             ComputeCapabilityMajor = from->ComputeCapabilityMajor,
             ComputeCapabilityMinor = from->ComputeCapabilityMinor,
             OsId = from->OsId,
-            AgeNs = from->AgeNs,
+            Age = global::Hypomnesis.Duration.Span(from->AgeNs),
             Name = from->Name,
             Uuid = from->Uuid,
             PciBusId = from->PciBusId,
@@ -284,7 +284,7 @@ public sealed record Pool
     /// <summary>Used, and owned by no visible process; only in snapshots that collect processes.</summary>
     public ulong? UnattributedBytes { get; init; }
     /// <summary>Time since the driver's answer.</summary>
-    public ulong AgeNs { get; init; }
+    public TimeSpan Age { get; init; }
 
     internal static unsafe Pool From(IntPtr record)
     {
@@ -305,7 +305,7 @@ public sealed record Pool
             UsableBytes = from->UsableBytes,
             BudgetBytes = from->BudgetBytes,
             UnattributedBytes = from->UnattributedBytes,
-            AgeNs = from->AgeNs,
+            Age = global::Hypomnesis.Duration.Span(from->AgeNs),
         };
     }
 }
@@ -362,9 +362,9 @@ public sealed record Telemetry
     /// <summary>Counter: take differences.</summary>
     public ulong? PcieTxBytes { get; init; }
     /// <summary>Time over which the percentages are averaged.</summary>
-    public ulong? WindowNs { get; init; }
+    public TimeSpan? Window { get; init; }
     /// <summary>Time since the driver's answer.</summary>
-    public ulong AgeNs { get; init; }
+    public TimeSpan Age { get; init; }
 
     internal static unsafe Telemetry From(IntPtr record)
     {
@@ -395,8 +395,8 @@ public sealed record Telemetry
             EnergyJoules = from->EnergyJoules,
             PcieRxBytes = from->PcieRxBytes,
             PcieTxBytes = from->PcieTxBytes,
-            WindowNs = from->WindowNs,
-            AgeNs = from->AgeNs,
+            Window = global::Hypomnesis.Duration.Span(from->WindowNs),
+            Age = global::Hypomnesis.Duration.Span(from->AgeNs),
         };
     }
 }
@@ -420,9 +420,9 @@ public sealed record Metric
     /// <summary>A counter or a whole number.</summary>
     public ulong? Count { get; init; }
     /// <summary>Time over which value is averaged.</summary>
-    public ulong? WindowNs { get; init; }
+    public TimeSpan? Window { get; init; }
     /// <summary>Time since the driver's answer.</summary>
-    public ulong AgeNs { get; init; }
+    public TimeSpan Age { get; init; }
 
     internal static unsafe Metric From(IntPtr record)
     {
@@ -436,8 +436,8 @@ public sealed record Metric
             Instance = from->Instance,
             Value = from->Value,
             Count = from->Count,
-            WindowNs = from->WindowNs,
-            AgeNs = from->AgeNs,
+            Window = global::Hypomnesis.Duration.Span(from->WindowNs),
+            Age = global::Hypomnesis.Duration.Span(from->AgeNs),
         };
     }
 }
@@ -469,7 +469,7 @@ public sealed record Usage
     public uint? ComputeInstance { get; init; }
     /// <summary>Start time, for display: see <see cref="ProcessKey"/>. For an exited process: start of the
     /// driver's accounting.</summary>
-    public ulong? StartUnixNs { get; init; }
+    public DateTimeOffset? StartTime { get; init; }
     /// <summary>Main value, accounted as in <see cref="Accounting"/>; for an integrated device all of its
     /// memory, including <see cref="HostPoolBytes"/>.</summary>
     public ulong? UsedBytes { get; init; }
@@ -493,13 +493,13 @@ public sealed record Usage
     /// <summary>Budget, bytes.</summary>
     public ulong? BudgetBytes { get; init; }
     /// <summary>Counter: take differences.</summary>
-    public ulong? BusyNs { get; init; }
+    public TimeSpan? Busy { get; init; }
     /// <summary>Busy, percent.</summary>
     public double? BusyPercent { get; init; }
     /// <summary>Time over which <see cref="BusyPercent"/> is averaged.</summary>
-    public ulong? WindowNs { get; init; }
+    public TimeSpan? Window { get; init; }
     /// <summary>Time since the driver's answer.</summary>
-    public ulong AgeNs { get; init; }
+    public TimeSpan Age { get; init; }
     /// <summary>Highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
     /// sampled.</summary>
     public ulong? PeakUsedBytes { get; init; }
@@ -531,7 +531,7 @@ public sealed record Usage
             Uid = from->Uid,
             GpuInstance = from->GpuInstance,
             ComputeInstance = from->ComputeInstance,
-            StartUnixNs = from->StartUnixNs,
+            StartTime = global::Hypomnesis.Duration.Time(from->StartUnixNs),
             UsedBytes = from->UsedBytes,
             ResidentBytes = from->ResidentBytes,
             CommittedBytes = from->CommittedBytes,
@@ -542,10 +542,10 @@ public sealed record Usage
             HostPoolBytes = from->HostPoolBytes,
             HostResidentBytes = from->HostResidentBytes,
             BudgetBytes = from->BudgetBytes,
-            BusyNs = from->BusyNs,
+            Busy = global::Hypomnesis.Duration.Span(from->BusyNs),
             BusyPercent = from->BusyPercent,
-            WindowNs = from->WindowNs,
-            AgeNs = from->AgeNs,
+            Window = global::Hypomnesis.Duration.Span(from->WindowNs),
+            Age = global::Hypomnesis.Duration.Span(from->AgeNs),
             PeakUsedBytes = from->PeakUsedBytes,
             ProcessKey = from->ProcessKey,
             ProcessName = text(Raw.TEXT_PROCESS_NAME),
@@ -571,7 +571,7 @@ public sealed record Group
     /// others; absent: none, or not readable.</summary>
     public ulong? LimitBytes { get; init; }
     /// <summary>Time since the kernel was queried.</summary>
-    public ulong AgeNs { get; init; }
+    public TimeSpan Age { get; init; }
     /// <summary>In a snapshot: its container, else its path.</summary>
     public string? Name { get; init; }
 
@@ -587,7 +587,7 @@ public sealed record Group
             DeviceIndex = from->DeviceIndex,
             UsedBytes = from->UsedBytes,
             LimitBytes = from->LimitBytes,
-            AgeNs = from->AgeNs,
+            Age = global::Hypomnesis.Duration.Span(from->AgeNs),
             Name = text(Raw.TEXT_GROUP_NAME),
         };
     }
@@ -617,11 +617,11 @@ public sealed record SnapshotInfo
     /// <summary>Group count.</summary>
     public uint GroupCount { get; init; }
     /// <summary>Start time, since 1970.</summary>
-    public ulong UnixTimeNs { get; init; }
+    public DateTimeOffset Time { get; init; }
     /// <summary>Start time: hmn_monotonic_ns.</summary>
-    public ulong MonotonicNs { get; init; }
+    public TimeSpan Monotonic { get; init; }
     /// <summary>Time that the snapshot took.</summary>
-    public ulong DurationNs { get; init; }
+    public TimeSpan Duration { get; init; }
     /// <summary>Generation of the context's last scan: see hmn_device_scan.</summary>
     public ulong DeviceGeneration { get; init; }
 
@@ -639,9 +639,9 @@ public sealed record SnapshotInfo
             UnreadableProcessCount = from->UnreadableProcessCount,
             MetricCount = from->MetricCount,
             GroupCount = from->GroupCount,
-            UnixTimeNs = from->UnixTimeNs,
-            MonotonicNs = from->MonotonicNs,
-            DurationNs = from->DurationNs,
+            Time = global::Hypomnesis.Duration.Time(from->UnixTimeNs),
+            Monotonic = global::Hypomnesis.Duration.Span(from->MonotonicNs),
+            Duration = global::Hypomnesis.Duration.Span(from->DurationNs),
             DeviceGeneration = from->DeviceGeneration,
         };
     }
@@ -684,7 +684,7 @@ public sealed record Diagnostic
     /// <summary>Presence bits that are missing for this reason, in the subject's struct.</summary>
     public ulong? Field { get; init; }
     /// <summary>Duration of a traced call.</summary>
-    public ulong? DurationNs { get; init; }
+    public TimeSpan? Duration { get; init; }
     /// <summary>Number of equal diagnostics merged into this one.</summary>
     public uint Count { get; init; }
     /// <summary>A sentence that names the value and the remedy.</summary>
@@ -709,7 +709,7 @@ public sealed record Diagnostic
             Metric = (MetricId?)from->Metric,
             MetricInstance = from->MetricInstance,
             Field = from->Field,
-            DurationNs = from->DurationNs,
+            Duration = global::Hypomnesis.Duration.Span(from->DurationNs),
             Count = from->Count,
             Message = from->Message,
         };
@@ -733,8 +733,8 @@ public sealed record Delta
     public long? MemoryBytes { get; init; }
     /// <summary>For the caller if both snapshots have that, otherwise for the device.</summary>
     public long? DeviceBytes { get; init; }
-    /// <summary>Elapsed, nanoseconds.</summary>
-    public ulong ElapsedNs { get; init; }
+    /// <summary>Elapsed.</summary>
+    public TimeSpan Elapsed { get; init; }
     /// <summary>Energy of the whole device.</summary>
     public double? EnergyJoules { get; init; }
 
@@ -750,7 +750,7 @@ public sealed record Delta
             Accounting = (Accounting)from->Accounting,
             MemoryBytes = from->MemoryBytes,
             DeviceBytes = from->DeviceBytes,
-            ElapsedNs = from->ElapsedNs,
+            Elapsed = global::Hypomnesis.Duration.Span(from->ElapsedNs),
             EnergyJoules = from->EnergyJoules,
         };
     }
@@ -777,7 +777,7 @@ public sealed record SamplerInfo
     /// <summary>Attempts without a snapshot.</summary>
     public ulong FailedCount { get; init; }
     /// <summary>Start of the last attempt: hmn_monotonic_ns.</summary>
-    public ulong? LastMonotonicNs { get; init; }
+    public TimeSpan? LastMonotonic { get; init; }
 
     internal static unsafe SamplerInfo From(IntPtr record)
     {
@@ -792,7 +792,7 @@ public sealed record SamplerInfo
             DroppedCount = from->DroppedCount,
             LateCount = from->LateCount,
             FailedCount = from->FailedCount,
-            LastMonotonicNs = from->LastMonotonicNs,
+            LastMonotonic = global::Hypomnesis.Duration.Span(from->LastMonotonicNs),
         };
     }
 }
@@ -818,7 +818,7 @@ public sealed record Peak
     /// <summary>For a process: RSS.</summary>
     public ulong? HostResidentBytes { get; init; }
     /// <summary>Start of the first snapshot with <see cref="UsedBytes"/>.</summary>
-    public ulong? UsedMonotonicNs { get; init; }
+    public TimeSpan? UsedMonotonic { get; init; }
 
     internal static unsafe Peak From(IntPtr record)
     {
@@ -833,7 +833,7 @@ public sealed record Peak
             UsedBytes = from->UsedBytes,
             HostPoolBytes = from->HostPoolBytes,
             HostResidentBytes = from->HostResidentBytes,
-            UsedMonotonicNs = from->UsedMonotonicNs,
+            UsedMonotonic = global::Hypomnesis.Duration.Span(from->UsedMonotonicNs),
         };
     }
 }
@@ -947,9 +947,9 @@ public sealed record SpillInfo
     /// <summary>Of the first with that value; 0 if no process existed before.</summary>
     public ulong? BaselineEvictedBytes { get; init; }
     /// <summary>Of all episodes, including dropped ones.</summary>
-    public ulong TotalNs { get; init; }
-    /// <summary>Longest, nanoseconds.</summary>
-    public ulong? LongestNs { get; init; }
+    public TimeSpan Total { get; init; }
+    /// <summary>Longest.</summary>
+    public TimeSpan? Longest { get; init; }
     /// <summary>Its number; the first of equal ones.</summary>
     public ulong? LongestEpisode { get; init; }
     /// <summary>Of the first episode.</summary>
@@ -981,8 +981,8 @@ public sealed record SpillInfo
             PeakEvictedBytes = from->PeakEvictedBytes,
             BaselineSharedBytes = from->BaselineSharedBytes,
             BaselineEvictedBytes = from->BaselineEvictedBytes,
-            TotalNs = from->TotalNs,
-            LongestNs = from->LongestNs,
+            Total = global::Hypomnesis.Duration.Span(from->TotalNs),
+            Longest = global::Hypomnesis.Duration.Span(from->LongestNs),
             LongestEpisode = from->LongestEpisode,
             FirstLabel = from->FirstLabel,
             Message = from->Message,
@@ -1006,11 +1006,11 @@ public sealed record Episode
     /// <summary>Peak evicted, bytes.</summary>
     public ulong? PeakEvictedBytes { get; init; }
     /// <summary>Of its first observation.</summary>
-    public ulong StartMonotonicNs { get; init; }
+    public TimeSpan StartMonotonic { get; init; }
     /// <summary>Of the first observation after it.</summary>
-    public ulong? EndMonotonicNs { get; init; }
+    public TimeSpan? EndMonotonic { get; init; }
     /// <summary>From its first observation to its last.</summary>
-    public ulong DurationNs { get; init; }
+    public TimeSpan Duration { get; init; }
     /// <summary>Of its first observation.</summary>
     public string StartLabel { get; init; } = "";
     /// <summary>Of the first observation after it.</summary>
@@ -1027,9 +1027,9 @@ public sealed record Episode
             ObservationCount = from->ObservationCount,
             PeakSharedBytes = from->PeakSharedBytes,
             PeakEvictedBytes = from->PeakEvictedBytes,
-            StartMonotonicNs = from->StartMonotonicNs,
-            EndMonotonicNs = from->EndMonotonicNs,
-            DurationNs = from->DurationNs,
+            StartMonotonic = global::Hypomnesis.Duration.Span(from->StartMonotonicNs),
+            EndMonotonic = global::Hypomnesis.Duration.Span(from->EndMonotonicNs),
+            Duration = global::Hypomnesis.Duration.Span(from->DurationNs),
             StartLabel = from->StartLabel,
             EndLabel = from->EndLabel,
         };

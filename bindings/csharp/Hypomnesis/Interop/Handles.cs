@@ -21,23 +21,12 @@ internal sealed class ContextHandle : SafeHandle
 /// <summary>An hmn_snapshot. It is not destroyed during a call.</summary>
 internal sealed class SnapshotHandle : SafeHandle
 {
-    private long nativeBytes;
-
     public SnapshotHandle() : base(IntPtr.Zero, ownsHandle: true) { }
 
     public override bool IsInvalid => handle == IntPtr.Zero;
 
-    /// <summary>Tells the garbage collector of the memory that it does not see.</summary>
-    internal void AddPressure(long bytes)
-    {
-        nativeBytes = bytes;
-        GC.AddMemoryPressure(bytes);
-    }
-
     protected override bool ReleaseHandle()
     {
-        if (nativeBytes > 0)
-            GC.RemoveMemoryPressure(nativeBytes);
         Raw.end_snapshot(handle);
         return true;
     }

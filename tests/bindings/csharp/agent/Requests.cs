@@ -180,7 +180,7 @@ internal sealed class Requests : IDisposable
     // Words: time, dedicated, shared, limit, evicted, label; an unknown limit or evicted is `-`.
     private void FeedSpill() => spill!.Feed(new SpillSample
     {
-        MonotonicNs = U64(1),
+        Monotonic = TimeSpan.FromTicks((long)U64(1) / 100),
         DedicatedBytes = U64(2),
         SharedBytes = U64(3),
         LimitBytes = words[4] == "-" ? null : U64(4),

@@ -25,10 +25,19 @@ internal static class AnswerText
         string text => Quote(text),
         bool flag => flag ? "1" : "0",
         double number => number.ToString("R", CultureInfo.InvariantCulture),
+        TimeSpan span => FormatNanoseconds(span),
+        DateTimeOffset time => FormatNanoseconds(time - DateTimeOffset.UnixEpoch),
         Enum number => number.ToString("D"),
         IFormattable number => number.ToString(null, CultureInfo.InvariantCulture),
         _ => throw new ArgumentException(value.GetType().Name),
     };
+
+    /// <summary>The number of C; inexact where a tick of 100 ns may have cut it.</summary>
+    private static string FormatNanoseconds(TimeSpan span)
+    {
+        var ns = (UInt128)span.Ticks * 100;
+        return ns < (1ul << 53) - 100 ? ns.ToString() : "inexact";
+    }
 
     internal static void WriteRecord(object? record, TextWriter output)
     {
@@ -38,18 +47,29 @@ internal static class AnswerText
             return;
         }
         foreach (var property in record.GetType().GetProperties().Where(IsField))
-            output.WriteLine($"{FormatCName(property.Name)}\t{Format(property.GetValue(record))}");
+            output.WriteLine($"{FormatCName(property)}\t{Format(property.GetValue(record))}");
     }
 
-    internal static string FormatCName(string name) => Regex.Replace(name, "(?<!^)([A-Z])", "_$1").ToLowerInvariant();
+    private static string FormatCName(PropertyInfo property)
+    {
+        var type = FieldType(property);
+        if (type == typeof(DateTimeOffset))
+            return property.Name == nameof(SnapshotInfo.Time) ? "unix_time_ns" : "start_unix_ns";
+        var name = Regex.Replace(property.Name, "(?<!^)([A-Z])", "_$1").ToLowerInvariant();
+        return type == typeof(TimeSpan) ? name + "_ns" : name;
+    }
+
+    private static Type FieldType(PropertyInfo property) =>
+        Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
 
     /// <summary>False for what a snapshot adds to a record.</summary>
     private static bool IsField(PropertyInfo property)
     {
-        var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
+        var type = FieldType(property);
         return property.Name is not (nameof(Usage.ProcessName) or nameof(Usage.ProcessCommand)
                 or nameof(Usage.ProcessContainer))
             && (property.DeclaringType, property.Name) != (typeof(Hypomnesis.Group), nameof(Hypomnesis.Group.Name))
-            && (type == typeof(string) || type.IsPrimitive || type.IsEnum);
+            && (type == typeof(string) || type == typeof(TimeSpan) || type == typeof(DateTimeOffset) || type.IsPrimitive
+                || type.IsEnum);
     }
 }

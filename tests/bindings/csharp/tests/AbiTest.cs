@@ -123,9 +123,13 @@ public class AbiTest
                 (cName == "flags" && FlaglessStructs.Contains(name)))
                 continue;
             // A duration is a TimeSpan, which needs no unit in its name.
-            var property = type.GetProperty(Repository.ToPascalCase(cName))
-                ?? (name.EndsWith("_options") && cName.EndsWith("_ns")
-                    ? type.GetProperty(Repository.ToPascalCase(cName[..^"_ns".Length])) : null);
+            var propertyName = cName switch
+            {
+                "unix_time_ns" => "Time",
+                "start_unix_ns" => "StartTime",
+                _ => Repository.ToPascalCase(cName.EndsWith("_ns") ? cName[..^"_ns".Length] : cName),
+            };
+            var property = type.GetProperty(propertyName);
             Assert.True(property is not null, $"{type.Name} has no {cName}");
             // In these structs flags, not null, mark absent fields.
             if (name is not ("hmn_spill_sample" or "hmn_tracker_options"))
@@ -155,7 +159,7 @@ public class AbiTest
         ["hmn_feature"] = "Library.Has",
         ["hmn_status_name"] = "Library.NameOf",
         ["hmn_backend_name"] = "Library.NameOf",
-        ["hmn_monotonic_ns"] = "Library.get_MonotonicNs",
+        ["hmn_monotonic_ns"] = "Library.get_Monotonic",
         ["hmn_sampler_handle"] = "Sampler.GetPollDescriptor",
         ["hmn_reason_name"] = "Library.NameOf",
         ["hmn_metric_name"] = "Library.NameOf",

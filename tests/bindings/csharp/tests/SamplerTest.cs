@@ -68,14 +68,14 @@ public class SamplerTest
     {
         using var context = Repository.Open("small.json");
         using var sampler = StartSampler(context, new() { Interval = TimeSpan.FromMilliseconds(5) });
-        var last = 0ul;
+        var last = TimeSpan.Zero;
         var count = 0;
         foreach (var snapshot in sampler)
         {
             using (snapshot)
             {
-                Assert.True(snapshot.Info.MonotonicNs > last);
-                last = snapshot.Info.MonotonicNs;
+                Assert.True(snapshot.Info.Monotonic > last);
+                last = snapshot.Info.Monotonic;
             }
             if (++count == 3)
                 sampler.Stop();

@@ -24,7 +24,7 @@ public class SpillTest
         Assert.Equal((1ul, "step 1"), (info.EpisodeCount, info.FirstLabel));
         Assert.Equal((128 * MiB, 384 * MiB), (info.BaselineSharedBytes, info.PeakSharedBytes));
         Assert.Null(info.EvictedBytes);
-        Assert.Equal(("step 2", 0ul), (spill.ReadEpisode(0).EndLabel, spill.ReadEpisode(0).DurationNs));
+        Assert.Equal(("step 2", TimeSpan.Zero), (spill.ReadEpisode(0).EndLabel, spill.ReadEpisode(0).Duration));
         Assert.Throws<HypomnesisRangeException>(() => spill.ReadEpisode(1));
         spill.Dispose();
         Assert.Throws<ObjectDisposedException>(() => spill.ReadInfo());

@@ -30,27 +30,6 @@ public class StressTest
             $"bytes after each round: {string.Join(", ", residentBytes)}");
     }
 
-    /// <summary>The collector counts the native memory of snapshots that nobody disposes, and runs in time.</summary>
-    [Fact]
-    public void DroppedSnapshotsDoNotPileUp()
-    {
-        const int Count = 4000;
-        using var monitor = new Context();
-        using var context = Repository.Open("eight.json");
-        var options = new SnapshotOptions { Collect = Collect.Everything };
-        for (var i = 0; i < 200; i++)
-            context.TakeSnapshot(options).Dispose();
-        var before = ReadResident(monitor);
-        var highest = before;
-        for (var i = 0; i < Count; i++)
-        {
-            context.TakeSnapshot(options);
-            if (i % 50 == 0)
-                highest = Math.Max(highest, monitor.ReadOwnMemory().ResidentBytes!.Value);
-        }
-        Assert.True(highest < before + (96ul << 20), $"{highest >> 20} MiB, {before >> 20} MiB before");
-    }
-
     private static void RunCycles(int cycles)
     {
         var snapshots = new Queue<Snapshot>();

@@ -55,9 +55,6 @@
 
 namespace hypomnesis {
 
-// A time since 1970, exact to the nanosecond.
-using time_point = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
-
 // ---- numbers with names
 // ----------------------------------------------------------------------------------------
 
@@ -116,7 +113,7 @@ enum class backend_id : std::uint32_t {
 
 // Note flags of a result; each bit has one meaning in every struct.
 enum class note : hmn_flags {
-  stale = HMN_NOTE_STALE,  // the last known value, age old: the driver did not answer
+  stale = HMN_NOTE_STALE,  // the last known value, age_ns old: the driver did not answer
   // at least this much: a part is not visible, or memory that several may share is counted once
   lower_bound = HMN_NOTE_LOWER_BOUND,
   estimated = HMN_NOTE_ESTIMATED,  // derived from other values, not measured
@@ -298,7 +295,7 @@ enum class throttle_reason : hmn_flags {
 enum class metric_id : std::uint32_t {
   unknown = HMN_METRIC_UNKNOWN,
   engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, counter; instance: engine_id
-  engine_percent = HMN_METRIC_ENGINE_PERCENT,  // 0..100 of window; instance: engine_id
+  engine_percent = HMN_METRIC_ENGINE_PERCENT,  // 0..100 of window_ns; instance: engine_id
   engine_capacity = HMN_METRIC_ENGINE_CAPACITY,  // count: number of engines; instance: engine_id
   temperature = HMN_METRIC_TEMPERATURE,  // Celsius; instance: sensor_id
   // Celsius: where the device slows down; sensor_id
@@ -352,7 +349,7 @@ enum class sensor_id : std::uint32_t {
 // Kind of power: instance of metric_id::power_watts and metric_id::energy_joules.
 enum class power_id : std::uint32_t {
   unknown = HMN_POWER_READING_UNKNOWN,
-  average = HMN_POWER_READING_AVERAGE,  // of the device, over window where that is known
+  average = HMN_POWER_READING_AVERAGE,  // of the device, over window_ns where that is known
   instant = HMN_POWER_READING_INSTANT,  // of the device, now
   package = HMN_POWER_READING_PACKAGE,  // of the whole package, including a CPU
   memory = HMN_POWER_READING_MEMORY,
@@ -625,8 +622,8 @@ enum class usage_field : hmn_fields {
   host_resident = HMN_USAGE_HAS_HOST_RESIDENT,
   budget = HMN_USAGE_HAS_BUDGET,
   busy_ns = HMN_USAGE_HAS_BUSY_NS,
-  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window
-  start_time = HMN_USAGE_HAS_START_TIME,  // start_time
+  busy_percent = HMN_USAGE_HAS_BUSY_PERCENT,  // busy_percent and window_ns
+  start_time = HMN_USAGE_HAS_START_TIME,  // start_unix_ns
   uid = HMN_USAGE_HAS_UID,
   instance = HMN_USAGE_HAS_INSTANCE,  // gpu_instance and compute_instance
   kinds = HMN_USAGE_HAS_KINDS,
@@ -838,7 +835,7 @@ struct device {
   std::optional<std::uint32_t> compute_capability_minor;  // of the same capability
   std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
   // time since its driver listed it; with several drivers, since the earliest list
-  std::chrono::nanoseconds age{};
+  std::uint64_t age_ns = 0;
   std::optional<std::string> name;  // as the vendor writes it: "NVIDIA GeForce RTX 4090"
   std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
   // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
@@ -871,7 +868,7 @@ struct pool {
   std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
   // used, and owned by no visible process; only in snapshots that collect processes
   std::optional<std::uint64_t> unattributed_bytes;
-  std::chrono::nanoseconds age{};  // time since the driver's answer
+  std::uint64_t age_ns = 0;  // time since the driver's answer
 };
 
 // hmn_telemetry: load, temperature and power of a device.
@@ -901,8 +898,8 @@ struct telemetry {
   std::optional<double> energy_joules;  // counter since the driver was loaded: take differences
   std::optional<std::uint64_t> pcie_rx_bytes;  // counter: take differences
   std::optional<std::uint64_t> pcie_tx_bytes;  // counter: take differences
-  std::optional<std::chrono::nanoseconds> window;  // time over which the percentages are averaged
-  std::chrono::nanoseconds age{};  // time since the driver's answer
+  std::optional<std::uint64_t> window_ns;  // time over which the percentages are averaged
+  std::uint64_t age_ns = 0;  // time since the driver's answer
 };
 
 // hmn_metric: one number of a device, with its own source and age. Either value or count is
@@ -915,8 +912,8 @@ struct metric {
   std::uint32_t instance = 0;  // one of several: see the metric
   std::optional<double> value;  // a reading
   std::optional<std::uint64_t> count;  // a counter or a whole number
-  std::optional<std::chrono::nanoseconds> window;  // time over which value is averaged
-  std::chrono::nanoseconds age{};  // time since the driver's answer
+  std::optional<std::uint64_t> window_ns;  // time over which value is averaged
+  std::uint64_t age_ns = 0;  // time since the driver's answer
 };
 
 // hmn_usage: memory of one process on one device: values of that process only, never of the device.
@@ -933,7 +930,7 @@ struct usage {
   std::optional<std::uint32_t> compute_instance;  // number of the MIG compute instance
   // start time, for display: see process_key. For an exited process: start of the driver's
   // accounting
-  std::optional<time_point> start_time;
+  std::optional<std::uint64_t> start_unix_ns;
   // main value, accounted as in `accounting`; for an integrated device all of its memory, including
   // host_pool_bytes
   std::optional<std::uint64_t> used_bytes;
@@ -949,10 +946,10 @@ struct usage {
   std::optional<std::uint64_t> host_pool_bytes;
   std::optional<std::uint64_t> host_resident_bytes;  // RSS: the same in each row of this pid
   std::optional<std::uint64_t> budget_bytes;
-  std::optional<std::chrono::nanoseconds> busy;  // counter: take differences
+  std::optional<std::uint64_t> busy_ns;  // counter: take differences
   std::optional<double> busy_percent;
-  std::optional<std::chrono::nanoseconds> window;  // time over which busy_percent is averaged
-  std::chrono::nanoseconds age{};  // time since the driver's answer
+  std::optional<std::uint64_t> window_ns;  // time over which busy_percent is averaged
+  std::uint64_t age_ns = 0;  // time since the driver's answer
   // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
   // sampled
   std::optional<std::uint64_t> peak_used_bytes;
@@ -975,7 +972,7 @@ struct group {
   // the lowest limit of the group and of the groups that contain it, which they may share with
   // others; absent: none, or not readable
   std::optional<std::uint64_t> limit_bytes;
-  std::chrono::nanoseconds age{};  // time since the kernel was queried
+  std::uint64_t age_ns = 0;  // time since the kernel was queried
   std::optional<std::string> name;  // in a snapshot: its container, else its path
 };
 
@@ -994,9 +991,9 @@ struct snapshot_info {
   std::uint32_t unreadable_process_count = 0;
   std::uint32_t metric_count = 0;
   std::uint32_t group_count = 0;
-  time_point time{};  // start time, since 1970
-  std::chrono::nanoseconds monotonic{};  // start time: hmn_monotonic_ns
-  std::chrono::nanoseconds duration{};  // time that the snapshot took
+  std::uint64_t unix_time_ns = 0;  // start time, since 1970
+  std::uint64_t monotonic_ns = 0;  // start time: hmn_monotonic_ns
+  std::uint64_t duration_ns = 0;  // time that the snapshot took
   // generation of the context's last scan: see hmn_device_scan
   std::uint64_t device_generation = 0;
 };
@@ -1023,7 +1020,7 @@ struct diagnostic {
   std::optional<std::uint32_t> metric_instance;  // as in metric
   // presence bits that are missing for this reason, in the subject's struct
   std::optional<std::uint64_t> field;
-  std::optional<std::chrono::nanoseconds> duration;  // duration of a traced call
+  std::optional<std::uint64_t> duration_ns;  // duration of a traced call
   std::uint32_t count = 0;  // number of equal diagnostics merged into this one
   std::string message;  // a sentence that names the value and the remedy
 };
@@ -1038,7 +1035,7 @@ struct delta {
   std::optional<std::int64_t> memory_bytes;  // the caller's resident set
   // for the caller if both snapshots have that, otherwise for the device
   std::optional<std::int64_t> device_bytes;
-  std::chrono::nanoseconds elapsed{};
+  std::uint64_t elapsed_ns = 0;
   std::optional<double> energy_joules;  // energy of the whole device
 };
 
@@ -1053,8 +1050,7 @@ struct sampler_info {
   std::uint64_t dropped_count = 0;
   std::uint64_t late_count = 0;  // scheduled times skipped because a snapshot took too long
   std::uint64_t failed_count = 0;  // attempts without a snapshot
-  // start of the last attempt: hmn_monotonic_ns
-  std::optional<std::chrono::nanoseconds> last_monotonic;
+  std::optional<std::uint64_t> last_monotonic_ns;  // start of the last attempt: hmn_monotonic_ns
 };
 
 // hmn_peak: highest values in a sampler's snapshots since its start. Each is determined separately,
@@ -1068,8 +1064,7 @@ struct peak {
   std::optional<std::uint64_t> used_bytes;  // for a device: used memory of its main pool
   std::optional<std::uint64_t> host_pool_bytes;  // for a device: used memory of its pool_kind::host
   std::optional<std::uint64_t> host_resident_bytes;  // for a process: RSS
-  // start of the first snapshot with used_bytes
-  std::optional<std::chrono::nanoseconds> used_monotonic;
+  std::optional<std::uint64_t> used_monotonic_ns;  // start of the first snapshot with used_bytes
 };
 
 // hmn_tracker_info: limit and totals of a tracker: allocated_bytes is never above limit_bytes,
@@ -1117,8 +1112,8 @@ struct spill_info {
   std::optional<std::uint64_t> baseline_shared_bytes;  // of the first observation
   // of the first with that value; 0 if no process existed before
   std::optional<std::uint64_t> baseline_evicted_bytes;
-  std::chrono::nanoseconds total{};  // of all episodes, including dropped ones
-  std::optional<std::chrono::nanoseconds> longest;
+  std::uint64_t total_ns = 0;  // of all episodes, including dropped ones
+  std::optional<std::uint64_t> longest_ns;
   std::optional<std::uint64_t> longest_episode;  // its number; the first of equal ones
   std::optional<std::string> first_label;  // of the first episode
   std::string message;  // reason for status, and the remedy; "" on status_code::ok
@@ -1132,9 +1127,9 @@ struct episode {
   std::uint64_t observation_count = 0;
   std::uint64_t peak_shared_bytes = 0;
   std::optional<std::uint64_t> peak_evicted_bytes;
-  std::chrono::nanoseconds start_monotonic{};  // of its first observation
-  std::optional<std::chrono::nanoseconds> end_monotonic;  // of the first observation after it
-  std::chrono::nanoseconds duration{};  // from its first observation to its last
+  std::uint64_t start_monotonic_ns = 0;  // of its first observation
+  std::optional<std::uint64_t> end_monotonic_ns;  // of the first observation after it
+  std::uint64_t duration_ns = 0;  // from its first observation to its last
   std::string start_label;  // of its first observation
   std::optional<std::string> end_label;  // of the first observation after it
 };
@@ -1234,15 +1229,6 @@ inline std::string make_c_string(std::string_view text) {
   return std::string(text);
 }
 
-// The time of a number of nanoseconds; one of more than 292 years is unlimited.
-inline std::chrono::nanoseconds get_duration(std::uint64_t ns) noexcept {
-  return ns > INT64_MAX ? std::chrono::nanoseconds::max()
-                        : std::chrono::nanoseconds(static_cast<std::int64_t>(ns));
-}
-inline time_point get_time(std::uint64_t ns) noexcept {
-  return time_point(std::chrono::nanoseconds(static_cast<std::int64_t>(ns)));
-}
-
 // The fields of a C struct, each absent where its bit in `present` is clear.
 template <class Record>
 class fields {
@@ -1256,13 +1242,6 @@ class fields {
   template <class Enum, class T>
   std::optional<Enum> named(hmn_fields bit, T Record::*member) const {
     return has(bit) ? std::optional<Enum>(static_cast<Enum>(record_.*member)) : std::nullopt;
-  }
-  std::optional<std::chrono::nanoseconds> get_duration(hmn_fields bit,
-                                                       std::uint64_t Record::*member) const {
-    return has(bit) ? std::optional(detail::get_duration(record_.*member)) : std::nullopt;
-  }
-  std::optional<time_point> get_time(hmn_fields bit, std::uint64_t Record::*member) const {
-    return has(bit) ? std::optional(detail::get_time(record_.*member)) : std::nullopt;
   }
   template <std::size_t N>
   std::optional<std::string> get(hmn_fields bit, char (Record::*member)[N]) const {
@@ -1353,7 +1332,7 @@ inline device value(const hmn_device& r) {
   v.compute_capability_major = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_major);
   v.compute_capability_minor = f.get(HMN_DEVICE_HAS_COMPUTE_CAPABILITY, &hmn_device::compute_capability_minor);
   v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
-  v.age = get_duration(r.age_ns);
+  v.age_ns = r.age_ns;
   v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);
   v.uuid = f.get(HMN_DEVICE_HAS_UUID, &hmn_device::uuid);
   v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &hmn_device::pci_bus_id);
@@ -1379,7 +1358,7 @@ inline pool value(const hmn_pool& r) {
   v.usable_bytes = f.get(HMN_POOL_HAS_USABLE, &hmn_pool::usable_bytes);
   v.budget_bytes = f.get(HMN_POOL_HAS_BUDGET, &hmn_pool::budget_bytes);
   v.unattributed_bytes = f.get(HMN_POOL_HAS_UNATTRIBUTED, &hmn_pool::unattributed_bytes);
-  v.age = get_duration(r.age_ns);
+  v.age_ns = r.age_ns;
   return v;
 }
 
@@ -1410,8 +1389,8 @@ inline telemetry value(const hmn_telemetry& r) {
   v.energy_joules = f.get(HMN_TELEMETRY_HAS_ENERGY, &hmn_telemetry::energy_joules);
   v.pcie_rx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_RX, &hmn_telemetry::pcie_rx_bytes);
   v.pcie_tx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_TX, &hmn_telemetry::pcie_tx_bytes);
-  v.window = f.get_duration(HMN_TELEMETRY_HAS_WINDOW, &hmn_telemetry::window_ns);
-  v.age = get_duration(r.age_ns);
+  v.window_ns = f.get(HMN_TELEMETRY_HAS_WINDOW, &hmn_telemetry::window_ns);
+  v.age_ns = r.age_ns;
   return v;
 }
 
@@ -1425,8 +1404,8 @@ inline metric value(const hmn_metric& r) {
   v.instance = r.instance;
   v.value = f.get(HMN_METRIC_HAS_VALUE, &hmn_metric::value);
   v.count = f.get(HMN_METRIC_HAS_COUNT, &hmn_metric::count);
-  v.window = f.get_duration(HMN_METRIC_HAS_WINDOW, &hmn_metric::window_ns);
-  v.age = get_duration(r.age_ns);
+  v.window_ns = f.get(HMN_METRIC_HAS_WINDOW, &hmn_metric::window_ns);
+  v.age_ns = r.age_ns;
   return v;
 }
 
@@ -1443,7 +1422,7 @@ inline usage value(const hmn_usage& r) {
   v.uid = f.get(HMN_USAGE_HAS_UID, &hmn_usage::uid);
   v.gpu_instance = f.get(HMN_USAGE_HAS_INSTANCE, &hmn_usage::gpu_instance);
   v.compute_instance = f.get(HMN_USAGE_HAS_INSTANCE, &hmn_usage::compute_instance);
-  v.start_time = f.get_time(HMN_USAGE_HAS_START_TIME, &hmn_usage::start_unix_ns);
+  v.start_unix_ns = f.get(HMN_USAGE_HAS_START_TIME, &hmn_usage::start_unix_ns);
   v.used_bytes = f.get(HMN_USAGE_HAS_USED, &hmn_usage::used_bytes);
   v.resident_bytes = f.get(HMN_USAGE_HAS_RESIDENT, &hmn_usage::resident_bytes);
   v.committed_bytes = f.get(HMN_USAGE_HAS_COMMITTED, &hmn_usage::committed_bytes);
@@ -1454,10 +1433,10 @@ inline usage value(const hmn_usage& r) {
   v.host_pool_bytes = f.get(HMN_USAGE_HAS_HOST_POOL, &hmn_usage::host_pool_bytes);
   v.host_resident_bytes = f.get(HMN_USAGE_HAS_HOST_RESIDENT, &hmn_usage::host_resident_bytes);
   v.budget_bytes = f.get(HMN_USAGE_HAS_BUDGET, &hmn_usage::budget_bytes);
-  v.busy = f.get_duration(HMN_USAGE_HAS_BUSY_NS, &hmn_usage::busy_ns);
+  v.busy_ns = f.get(HMN_USAGE_HAS_BUSY_NS, &hmn_usage::busy_ns);
   v.busy_percent = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::busy_percent);
-  v.window = f.get_duration(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::window_ns);
-  v.age = get_duration(r.age_ns);
+  v.window_ns = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::window_ns);
+  v.age_ns = r.age_ns;
   v.peak_used_bytes = f.get(HMN_USAGE_HAS_PEAK_USED, &hmn_usage::peak_used_bytes);
   v.process_key = f.get(HMN_USAGE_HAS_PROCESS_KEY, &hmn_usage::process_key);
   return v;
@@ -1471,7 +1450,7 @@ inline group value(const hmn_group& r) {
   v.device_index = r.device_index;
   v.used_bytes = f.get(HMN_GROUP_HAS_USED, &hmn_group::used_bytes);
   v.limit_bytes = f.get(HMN_GROUP_HAS_LIMIT, &hmn_group::limit_bytes);
-  v.age = get_duration(r.age_ns);
+  v.age_ns = r.age_ns;
   return v;
 }
 
@@ -1486,9 +1465,9 @@ inline snapshot_info value(const hmn_snapshot_info& r) {
   v.unreadable_process_count = r.unreadable_process_count;
   v.metric_count = r.metric_count;
   v.group_count = r.group_count;
-  v.time = get_time(r.unix_time_ns);
-  v.monotonic = get_duration(r.monotonic_ns);
-  v.duration = get_duration(r.duration_ns);
+  v.unix_time_ns = r.unix_time_ns;
+  v.monotonic_ns = r.monotonic_ns;
+  v.duration_ns = r.duration_ns;
   v.device_generation = r.device_generation;
   return v;
 }
@@ -1510,7 +1489,7 @@ inline diagnostic value(const hmn_diagnostic& r) {
   v.metric = f.named<metric_id>(HMN_DIAGNOSTIC_HAS_METRIC, &hmn_diagnostic::metric);
   v.metric_instance = f.get(HMN_DIAGNOSTIC_HAS_METRIC_INSTANCE, &hmn_diagnostic::metric_instance);
   v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &hmn_diagnostic::field);
-  v.duration = f.get_duration(HMN_DIAGNOSTIC_HAS_DURATION, &hmn_diagnostic::duration_ns);
+  v.duration_ns = f.get(HMN_DIAGNOSTIC_HAS_DURATION, &hmn_diagnostic::duration_ns);
   v.count = r.count;
   v.message = r.message;
   return v;
@@ -1526,7 +1505,7 @@ inline delta value(const hmn_delta& r) {
   v.accounting = static_cast<accounting_kind>(r.accounting);
   v.memory_bytes = f.get(HMN_DELTA_HAS_MEMORY, &hmn_delta::memory_bytes);
   v.device_bytes = f.get(HMN_DELTA_HAS_DEVICE, &hmn_delta::device_bytes);
-  v.elapsed = get_duration(r.elapsed_ns);
+  v.elapsed_ns = r.elapsed_ns;
   v.energy_joules = f.get(HMN_DELTA_HAS_ENERGY, &hmn_delta::energy_joules);
   return v;
 }
@@ -1542,7 +1521,7 @@ inline sampler_info value(const hmn_sampler_info& r) {
   v.dropped_count = r.dropped_count;
   v.late_count = r.late_count;
   v.failed_count = r.failed_count;
-  v.last_monotonic = f.get_duration(HMN_SAMPLER_INFO_HAS_LAST, &hmn_sampler_info::last_monotonic_ns);
+  v.last_monotonic_ns = f.get(HMN_SAMPLER_INFO_HAS_LAST, &hmn_sampler_info::last_monotonic_ns);
   return v;
 }
 
@@ -1557,7 +1536,7 @@ inline peak value(const hmn_peak& r) {
   v.used_bytes = f.get(HMN_PEAK_HAS_USED, &hmn_peak::used_bytes);
   v.host_pool_bytes = f.get(HMN_PEAK_HAS_HOST_POOL, &hmn_peak::host_pool_bytes);
   v.host_resident_bytes = f.get(HMN_PEAK_HAS_HOST_RESIDENT, &hmn_peak::host_resident_bytes);
-  v.used_monotonic = f.get_duration(HMN_PEAK_HAS_USED, &hmn_peak::used_monotonic_ns);
+  v.used_monotonic_ns = f.get(HMN_PEAK_HAS_USED, &hmn_peak::used_monotonic_ns);
   return v;
 }
 
@@ -1606,8 +1585,8 @@ inline spill_info value(const hmn_spill_info& r) {
   v.peak_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &hmn_spill_info::peak_evicted_bytes);
   v.baseline_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::baseline_shared_bytes);
   v.baseline_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &hmn_spill_info::baseline_evicted_bytes);
-  v.total = get_duration(r.total_ns);
-  v.longest = f.get_duration(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_ns);
+  v.total_ns = r.total_ns;
+  v.longest_ns = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_ns);
   v.longest_episode = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_episode);
   v.first_label = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::first_label);
   v.message = r.message;
@@ -1623,9 +1602,9 @@ inline episode value(const hmn_episode& r) {
   v.observation_count = r.observation_count;
   v.peak_shared_bytes = r.peak_shared_bytes;
   v.peak_evicted_bytes = f.get(HMN_EPISODE_HAS_PEAK_EVICTED, &hmn_episode::peak_evicted_bytes);
-  v.start_monotonic = get_duration(r.start_monotonic_ns);
-  v.end_monotonic = f.get_duration(HMN_EPISODE_HAS_END, &hmn_episode::end_monotonic_ns);
-  v.duration = get_duration(r.duration_ns);
+  v.start_monotonic_ns = r.start_monotonic_ns;
+  v.end_monotonic_ns = f.get(HMN_EPISODE_HAS_END, &hmn_episode::end_monotonic_ns);
+  v.duration_ns = r.duration_ns;
   v.start_label = r.start_label;
   v.end_label = f.get(HMN_EPISODE_HAS_END, &hmn_episode::end_label);
   return v;
@@ -1704,9 +1683,9 @@ inline std::uint64_t nanoseconds(const char* name, std::chrono::nanoseconds dura
 inline constexpr std::chrono::nanoseconds unlimited = std::chrono::nanoseconds::max();
 inline constexpr std::chrono::nanoseconds immediate{HMN_NS_IMMEDIATE};
 
-// The time of the clock behind every monotonic.
-inline std::chrono::nanoseconds monotonic() noexcept {
-  return detail::get_duration(hmn_monotonic_ns());
+// The time of the clock behind every monotonic_ns.
+inline std::uint64_t monotonic_ns() noexcept {
+  return hmn_monotonic_ns();
 }
 
 // The library's version: major * 1000000 + minor * 1000 + patch.
@@ -2274,7 +2253,7 @@ inline hmn_reason_key native(const reason_key& key) noexcept {
 // One consistent, immutable snapshot; made by context::take, outlives its context. `position` counts
 // from 0 in its lists and is not a device's index. Any thread may use it at any time. Throws error
 // with status range for a position past the end.
-class [[nodiscard]] snapshot {
+class snapshot {
   template <class Record, class Function, class... Position>
   auto read(Function function, Position... position) const {
     const std::shared_ptr<hmn_snapshot> handle = native();
@@ -2941,7 +2920,7 @@ struct spill_options {
 
 // hmn_spill_sample: values from elsewhere.
 struct spill_sample {
-  std::chrono::nanoseconds monotonic{};  // as monotonic() returns it; 0: now
+  std::uint64_t monotonic_ns = 0;  // 0: now
   std::uint64_t dedicated_bytes = 0;
   std::uint64_t shared_bytes = 0;
   std::optional<std::uint64_t> limit_bytes;
@@ -2991,7 +2970,7 @@ class [[nodiscard]] spill {
     auto c_sample = detail::make_record<hmn_spill_sample>();
     c_sample.flags = (sample.limit_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT} : 0u) |
                      (sample.evicted_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_EVICTED} : 0u);
-    c_sample.monotonic_ns = detail::nanoseconds("monotonic", sample.monotonic);
+    c_sample.monotonic_ns = sample.monotonic_ns;
     c_sample.dedicated_bytes = sample.dedicated_bytes;
     c_sample.shared_bytes = sample.shared_bytes;
     c_sample.limit_bytes = sample.limit_bytes.value_or(0);

@@ -3,7 +3,7 @@
 ../tests/bindings/c/records.h       its declarations
 ../tests/bindings/cpp/records.hpp   what the agent in C++ prints of each record
 """
-from .text import drop_unit, notice
+from .text import notice
 
 
 def _records(model):
@@ -40,7 +40,7 @@ def _cpp(model):
     for record in _records(model):
         yield from ("template <class Put>", f"void each_field(const hypomnesis::{record.name}& v, Put put) {{")
         for field in record.fields:
-            yield f'  put("{field.name}", v.{drop_unit(field.name)});'
+            yield f'  put("{field.name}", v.{field.name});'
         yield from ("}", "")
     yield "#endif"
 

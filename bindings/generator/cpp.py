@@ -4,7 +4,7 @@ and copies from the C structs. The rest is written by hand."""
 import re
 
 from . import BINDINGS
-from .text import TIMES, Words, add_comment, drop_unit, lower_first, wrap_comment
+from .text import Words, add_comment, lower_first, wrap_comment
 
 PATH = "cpp/hypomnesis.hpp"
 WIDTH = 100
@@ -72,8 +72,7 @@ class _Writer:
             model, lambda enumeration: self.enumerations.get(enumeration.tag),
             lambda enumeration, member: enumeration.tag in self.enumerations
             and f"{self.enumerations[enumeration.tag]}::{_member_name(member)}",
-            lambda record: record.name if record.name not in CLASSES else None,
-            lambda record, name: drop_unit(name))
+            lambda record: record.name if record.name not in CLASSES else None, lambda record, name: name)
 
     def constants(self):
         for tag, name in self.enumerations.items():
@@ -117,15 +116,11 @@ class _Writer:
             yield "}"
 
     def _type(self, field):
-        if field.name.endswith("_ns"):
-            return "time_point" if field.name in TIMES else "std::chrono::nanoseconds"
         return self.enumerations[field.enumeration] if field.enumeration else TYPES[field.kind]
 
     def _member(self, field):
         if field.bit:
-            return f"std::optional<{self._type(field)}> {drop_unit(field.name)};"
-        if field.name.endswith("_ns"):
-            return f"{self._type(field)} {drop_unit(field.name)}{{}};"
+            return f"std::optional<{self._type(field)}> {field.name};"
         zero = "{}" if field.enumeration else ZERO.get(field.kind, " = 0")
         # Unqualified, a member called like its type would change what that name means in the struct.
         type_ = f"hypomnesis::{field.name}" if self._type(field) == field.name else self._type(field)
@@ -149,9 +144,6 @@ class _Writer:
 
     def _copy(self, record, field):
         source = f"&{record.c_name}::{field.name}"
-        if field.name.endswith("_ns"):
-            get = f"get_{'time' if field.name in TIMES else 'duration'}"
-            return f"f.{get}({field.bit}, {source})" if field.bit else f"{get}(r.{field.name})"
         if field.bit and field.enumeration:
             return f"f.named<{self._type(field)}>({field.bit}, {source})"
         if field.bit:
@@ -169,7 +161,7 @@ class _Writer:
                 yield f"  const fields<{record.c_name}> f(r);"
             yield f"  {record.name} v;"
             for field in record.fields:
-                yield f"  v.{drop_unit(field.name)} = {self._copy(record, field)};"
+                yield f"  v.{field.name} = {self._copy(record, field)};"
             yield "  return v;"
             yield "}"
             yield ""

@@ -127,7 +127,7 @@ hypomnesis::spill_options spill_options(const words& w, std::size_t first) {
 // Words: time, dedicated, shared, limit, evicted, label; an unknown limit or evicted is `-`.
 void spill_feed(const words& w) {
   hypomnesis::spill_sample sample;
-  sample.monotonic = std::chrono::nanoseconds(std::stoll(w[1]));
+  sample.monotonic_ns = std::stoull(w[1]);
   sample.dedicated_bytes = std::stoull(w[2]);
   sample.shared_bytes = std::stoull(w[3]);
   if (w[4] != "-") sample.limit_bytes = std::stoull(w[4]);

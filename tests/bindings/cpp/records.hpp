@@ -75,7 +75,7 @@ void each_field(const hypomnesis::device& v, Put put) {
   put("compute_capability_major", v.compute_capability_major);
   put("compute_capability_minor", v.compute_capability_minor);
   put("os_id", v.os_id);
-  put("age_ns", v.age);
+  put("age_ns", v.age_ns);
   put("name", v.name);
   put("uuid", v.uuid);
   put("pci_bus_id", v.pci_bus_id);
@@ -99,7 +99,7 @@ void each_field(const hypomnesis::pool& v, Put put) {
   put("usable_bytes", v.usable_bytes);
   put("budget_bytes", v.budget_bytes);
   put("unattributed_bytes", v.unattributed_bytes);
-  put("age_ns", v.age);
+  put("age_ns", v.age_ns);
 }
 
 template <class Put>
@@ -128,8 +128,8 @@ void each_field(const hypomnesis::telemetry& v, Put put) {
   put("energy_joules", v.energy_joules);
   put("pcie_rx_bytes", v.pcie_rx_bytes);
   put("pcie_tx_bytes", v.pcie_tx_bytes);
-  put("window_ns", v.window);
-  put("age_ns", v.age);
+  put("window_ns", v.window_ns);
+  put("age_ns", v.age_ns);
 }
 
 template <class Put>
@@ -141,8 +141,8 @@ void each_field(const hypomnesis::metric& v, Put put) {
   put("instance", v.instance);
   put("value", v.value);
   put("count", v.count);
-  put("window_ns", v.window);
-  put("age_ns", v.age);
+  put("window_ns", v.window_ns);
+  put("age_ns", v.age_ns);
 }
 
 template <class Put>
@@ -157,7 +157,7 @@ void each_field(const hypomnesis::usage& v, Put put) {
   put("uid", v.uid);
   put("gpu_instance", v.gpu_instance);
   put("compute_instance", v.compute_instance);
-  put("start_unix_ns", v.start_time);
+  put("start_unix_ns", v.start_unix_ns);
   put("used_bytes", v.used_bytes);
   put("resident_bytes", v.resident_bytes);
   put("committed_bytes", v.committed_bytes);
@@ -168,10 +168,10 @@ void each_field(const hypomnesis::usage& v, Put put) {
   put("host_pool_bytes", v.host_pool_bytes);
   put("host_resident_bytes", v.host_resident_bytes);
   put("budget_bytes", v.budget_bytes);
-  put("busy_ns", v.busy);
+  put("busy_ns", v.busy_ns);
   put("busy_percent", v.busy_percent);
-  put("window_ns", v.window);
-  put("age_ns", v.age);
+  put("window_ns", v.window_ns);
+  put("age_ns", v.age_ns);
   put("peak_used_bytes", v.peak_used_bytes);
   put("process_key", v.process_key);
 }
@@ -183,7 +183,7 @@ void each_field(const hypomnesis::group& v, Put put) {
   put("device_index", v.device_index);
   put("used_bytes", v.used_bytes);
   put("limit_bytes", v.limit_bytes);
-  put("age_ns", v.age);
+  put("age_ns", v.age_ns);
 }
 
 template <class Put>
@@ -197,9 +197,9 @@ void each_field(const hypomnesis::snapshot_info& v, Put put) {
   put("unreadable_process_count", v.unreadable_process_count);
   put("metric_count", v.metric_count);
   put("group_count", v.group_count);
-  put("unix_time_ns", v.time);
-  put("monotonic_ns", v.monotonic);
-  put("duration_ns", v.duration);
+  put("unix_time_ns", v.unix_time_ns);
+  put("monotonic_ns", v.monotonic_ns);
+  put("duration_ns", v.duration_ns);
   put("device_generation", v.device_generation);
 }
 
@@ -219,7 +219,7 @@ void each_field(const hypomnesis::diagnostic& v, Put put) {
   put("metric", v.metric);
   put("metric_instance", v.metric_instance);
   put("field", v.field);
-  put("duration_ns", v.duration);
+  put("duration_ns", v.duration_ns);
   put("count", v.count);
   put("message", v.message);
 }
@@ -233,7 +233,7 @@ void each_field(const hypomnesis::delta& v, Put put) {
   put("accounting", v.accounting);
   put("memory_bytes", v.memory_bytes);
   put("device_bytes", v.device_bytes);
-  put("elapsed_ns", v.elapsed);
+  put("elapsed_ns", v.elapsed_ns);
   put("energy_joules", v.energy_joules);
 }
 
@@ -247,7 +247,7 @@ void each_field(const hypomnesis::sampler_info& v, Put put) {
   put("dropped_count", v.dropped_count);
   put("late_count", v.late_count);
   put("failed_count", v.failed_count);
-  put("last_monotonic_ns", v.last_monotonic);
+  put("last_monotonic_ns", v.last_monotonic_ns);
 }
 
 template <class Put>
@@ -260,7 +260,7 @@ void each_field(const hypomnesis::peak& v, Put put) {
   put("used_bytes", v.used_bytes);
   put("host_pool_bytes", v.host_pool_bytes);
   put("host_resident_bytes", v.host_resident_bytes);
-  put("used_monotonic_ns", v.used_monotonic);
+  put("used_monotonic_ns", v.used_monotonic_ns);
 }
 
 template <class Put>
@@ -304,8 +304,8 @@ void each_field(const hypomnesis::spill_info& v, Put put) {
   put("peak_evicted_bytes", v.peak_evicted_bytes);
   put("baseline_shared_bytes", v.baseline_shared_bytes);
   put("baseline_evicted_bytes", v.baseline_evicted_bytes);
-  put("total_ns", v.total);
-  put("longest_ns", v.longest);
+  put("total_ns", v.total_ns);
+  put("longest_ns", v.longest_ns);
   put("longest_episode", v.longest_episode);
   put("first_label", v.first_label);
   put("message", v.message);
@@ -319,9 +319,9 @@ void each_field(const hypomnesis::episode& v, Put put) {
   put("observation_count", v.observation_count);
   put("peak_shared_bytes", v.peak_shared_bytes);
   put("peak_evicted_bytes", v.peak_evicted_bytes);
-  put("start_monotonic_ns", v.start_monotonic);
-  put("end_monotonic_ns", v.end_monotonic);
-  put("duration_ns", v.duration);
+  put("start_monotonic_ns", v.start_monotonic_ns);
+  put("end_monotonic_ns", v.end_monotonic_ns);
+  put("duration_ns", v.duration_ns);
   put("start_label", v.start_label);
   put("end_label", v.end_label);
 }

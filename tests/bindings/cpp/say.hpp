@@ -27,10 +27,6 @@ template <class T>
 void write_value(T value) {
   if constexpr (std::is_enum_v<T>)
     std::cout << hypomnesis::number(value);
-  else if constexpr (std::is_same_v<T, std::chrono::nanoseconds>)
-    std::cout << value.count();
-  else if constexpr (std::is_same_v<T, hypomnesis::time_point>)
-    std::cout << static_cast<std::uint64_t>(value.time_since_epoch().count());
   else
     std::cout << value;
 }

@@ -300,7 +300,10 @@ void Reader::WorkerState::run() {
   for (;;) {
     try {
       auto snapshot = sampler.next(std::chrono::hours(48));
-      if (snapshot) publish(std::make_shared<const hypomnesis::snapshot>(*std::move(snapshot)));
+      if (snapshot)
+        publish(std::make_shared<const hypomnesis::snapshot>(*std::move(snapshot)));
+      else if (sampler.has_ended())
+        return;
     } catch (const hypomnesis::error& error) {
       if (error.status() == hypomnesis::status_code::state) return;
     }

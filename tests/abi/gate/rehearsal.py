@@ -21,7 +21,7 @@ import history
 from scratch import Failed, build, edit, run_gate_check, run
 
 ROOT, CC, CXX, CLANG = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:5])
-FOLDERS = ("include", "abi", "bindings", "debian", "docs", "scripts", "src/api", "src/model", "tests/abi", "tests/bindings")
+FOLDERS = ("include", "abi", "bindings", "cmake", "debian", "docs", "scripts", "src/api", "src/model", "tests/abi", "tests/bindings")
 HEADER, MAP = "include/hypomnesis.h", "abi/hypomnesis.map"
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
 

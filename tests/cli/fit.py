@@ -319,8 +319,8 @@ class Fit(Machines):
         needs, placements, options = result.out.split("\n\n")
         title, total, parts = needs.splitlines()
         self.assertTrue(title.endswith("llama-3-8b.json: configuration, 8.03 billion parameters, 32 layers, bfloat16"))
-        self.assertEqual(total, "Needs 16.2 to 16.4 GiB for 8192 tokens")
-        self.assertEqual(parts, "Weights 15.0 GiB (counted), f16 cache 1.0 GiB (counted), working memory 257 to 404 MiB")
+        self.assertEqual(total, "Needs 16.1 to 16.4 GiB for 8192 tokens")
+        self.assertEqual(parts, "Weights 15.0 GiB (counted), f16 cache 1.0 GiB (counted), working memory 183 to 404 MiB")
         self.assertEqual([re.split(r"\s{2,}", line) for line in placements.splitlines()],
                          [["MEMORY", "FREE", "USABLE", "VERDICT"],
                           ["GPU 0 [Card]", "10.0 GiB", "9.5 GiB", "fits with 20 of 32 layers on the GPU"],

@@ -13,6 +13,9 @@ import models  # noqa: E402
 from command import SOURCE, main, unittest  # noqa: E402
 
 PERCENT_OF_WEIGHTS = 0.5
+# Models of which llama.cpp may reserve more than the upper end of the working memory, and that share of it.
+MORE_WORKING_MEMORY = {"Mamba-Codestral-7B": 0.68, "chameleon": 0.62, "cogvlm": 0.98, "gemma4": 0.98,
+                       "gemma4 without shared caches": 0.98}
 
 
 class Judged(unittest.TestCase):
@@ -29,6 +32,16 @@ class Judged(unittest.TestCase):
         for entry, line in self.select("cache"):
             with self.subTest(f"{entry['name']}, {line.setting}"):
                 self.assertEqual(line.ours, line.low)
+
+    def test_the_upper_end_of_the_working_memory_is_enough(self):
+        for entry, line in self.select("working"):
+            with self.subTest(f"{entry['name']}, {line.setting}", ours=line.ours, judge=line.high):
+                share = MORE_WORKING_MEMORY.get(entry["name"], 1)
+                self.assertGreaterEqual(line.ours, line.high * share)
+
+    def test_the_lower_end_of_the_working_memory_is_rarely_too_high(self):
+        lines = [line for _, line in self.select("least")]
+        self.assertLess(sum(line.ours > line.high for line in lines), len(lines) / 50)
 
     def test_weights_are_right_or_a_line_says_why_not(self):
         for entry, line in self.select("weights", "parameters"):

@@ -70,7 +70,8 @@ struct Architecture {
   Runtime runtime = Runtime::vllm;
   std::uint64_t hidden_size = 0;
   std::uint64_t head_count = 0;
-  std::uint64_t projected_size = 0;     // of latent attention, in addition to its heads
+  std::uint64_t projected_size = 0;     // of latent attention or a state, in addition to its heads
+  std::uint64_t indexer_scores = 0;     // that llama.cpp stores for a token and a cached token
   std::uint64_t feed_forward_size = 0;  // used by one token in a layer, and its router
   std::uint64_t experts_used = 0;       // by one token; llama.cpp stores the output of each
   std::uint64_t vocabulary_size = 0;
@@ -141,6 +142,7 @@ enum Trait : std::uint32_t {
   whole_keys = 1 << 24,                   // keys are made from a latent vector, and kept whole
   adjusted_feed_forward = 1 << 25,        // intermediate_size is adjusted
   embedding_twice = 1 << 22,              // llama.cpp copies an embedding that is the output too
+  indexer_scores_by_head = 1 << 26,       // llama.cpp stores the scores of each indexer head
 };
 
 // Row of the table: an architecture's facts that its files leave to the runtime.

@@ -136,8 +136,13 @@ std::uint64_t estimate_f32_bytes(std::uint64_t rows, std::uint64_t columns) {
   return hypomnesis::estimate_tensor({rows, columns}, dtype_id::f32);
 }
 
-// Least of what runtimes need, in tenths of what is counted.
-constexpr std::uint64_t least_working_tenths = 7;
+// Range of what llama.cpp needs, in tenths of what is counted: as wide as its own answers are.
+constexpr std::uint64_t least_working_tenths = 5;
+constexpr std::uint64_t most_working_tenths = 14;
+
+std::uint64_t estimate_most(std::uint64_t counted) {
+  return saturating_product(counted / 10 + 1, most_working_tenths);
+}
 
 // Returns the size for one layer; layers reuse the same buffers.
 std::uint64_t estimate_attention_bytes(const Architecture& architecture, std::uint64_t tokens) {
@@ -166,8 +171,8 @@ std::uint64_t count_masked_tokens(const Architecture& architecture, const Demand
 }
 
 // Sets the working memory: the larger of a layer's buffers (with llama.cpp's mask, and the scores
-// without flash attention) and the logits: of all tokens in llama.cpp, of the last one of each
-// sequence in vLLM. A device that has a part of the model copies what is in RAM, one tensor at a
+// without flash attention) and the logits: of the last token of each sequence, at most of all
+// tokens in llama.cpp. A device that has a part of the model copies what is in RAM, one tensor at a
 // time.
 std::optional<Failure> estimate_working_bytes(const Model& model, std::uint64_t tokens,
                                               bool flash_attention, Demand& demand) {
@@ -179,29 +184,30 @@ std::optional<Failure> estimate_working_bytes(const Model& model, std::uint64_t 
                           ? saturating_product(tokens, count_masked_tokens(architecture, demand),
                                                flash_attention ? 2 : 4)
                           : 0;
-    const auto scores = flash_attention
-                            ? 0
-                            : saturating_product(architecture.head_count,
-                                                 estimate_f32_bytes(tokens, demand.context));
+    const auto stored_scores =
+        saturating_sum(flash_attention && !architecture.stores_scores ? 0 : architecture.head_count,
+                       is_llama ? architecture.indexer_scores : 0);
+    const auto scores =
+        saturating_product(stored_scores, estimate_f32_bytes(tokens, demand.context));
     const auto attention = saturating_sum(estimate_attention_bytes(architecture, tokens), scores,
                                           estimate_f32_bytes(tokens, architecture.projected_size));
     const auto experts = is_llama ? saturating_product(2, architecture.experts_used, stream) : 0;
     const auto layer_buffers = saturating_sum(
         saturating_product(2, stream), mask, attention, experts,
         saturating_product(2, estimate_f32_bytes(tokens, architecture.feed_forward_size)));
-    const auto rows = is_llama ? tokens : std::min(tokens, demand.sequences);
-    const auto logits =
-        saturating_sum(stream, estimate_f32_bytes(rows, architecture.vocabulary_size));
-    const auto working = std::max(layer_buffers, logits);
-    demand.least_working = working / 10 * least_working_tenths;
-    demand.working = hypomnesis::estimate_overhead(working);
+    const auto estimate_logits = [&](std::uint64_t rows) {
+      return saturating_sum(stream, estimate_f32_bytes(rows, architecture.vocabulary_size));
+    };
+    const auto last_tokens = std::min(tokens, demand.sequences);
+    const auto least = std::max(layer_buffers, estimate_logits(last_tokens));
+    const auto most = is_llama ? std::max(layer_buffers, estimate_logits(tokens)) : least;
+    demand.least_working = least / 10 * least_working_tenths;
+    demand.working = is_llama ? estimate_most(most) : hypomnesis::estimate_overhead(most);
     demand.split_working = *demand.working;
     if (!is_llama) return std::nullopt;
     demand.split_working = std::max(
-        saturating_sum(hypomnesis::estimate_overhead(layer_buffers), model.weights.largest),
-        *demand.working);
-    demand.ram_working =
-        hypomnesis::estimate_overhead(saturating_sum(saturating_product(2, stream), mask));
+        saturating_sum(estimate_most(layer_buffers), model.weights.largest), *demand.working);
+    demand.ram_working = estimate_most(saturating_sum(saturating_product(2, stream), mask));
     return std::nullopt;
   } catch (const hypomnesis::error&) {
     return estimate_error("working memory", hypomnesis::status_code::overflow);
@@ -253,10 +259,12 @@ void note_assumptions(Demand& demand, const Model& model, const FitOptions& opti
                                              model.weight_type.empty() ? "" : ", as ",
                                              model.weight_type));
   demand.assumptions.push_back(format_sequences(demand, options));
+  const bool is_llama = architecture.runtime == Runtime::llama_cpp;
   demand.assumptions.push_back(fmt::format(
-      "as {} allocates it; {} tokens at once in 32 bits, {}, a tenth more for alignment",
-      architecture.runtime == Runtime::llama_cpp ? "llama.cpp" : "vLLM", tokens,
-      options.flash_attention ? "fused attention" : "attention scores stored"));
+      "as {} allocates it; {} tokens at once in 32 bits, {}, {} more for what is not counted",
+      is_llama ? "llama.cpp" : "vLLM", tokens,
+      options.flash_attention ? "fused attention" : "attention scores stored",
+      is_llama ? "4 tenths" : "a tenth"));
   if (demand.ram_weights != 0)
     demand.assumptions.push_back(fmt::format(
         "{} of input embeddings stay in RAM{}", hypomnesis::format_bytes(demand.ram_weights),

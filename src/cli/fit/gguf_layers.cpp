@@ -328,6 +328,9 @@ class GgufReader {
         saturating_product(inner, state),
         saturating_product(saturating_sum(inner, saturating_product(2, groups, state)),
                            conv_length));
+    // Input, gate and the convolution's output, all of which are stored.
+    result_.projected_size = saturating_sum(result_.projected_size, saturating_product(3, inner),
+                                            saturating_product(4, groups, state));
     return lacks_state_ && inner == 0 ? 0 : size;
   }
 
@@ -355,9 +358,9 @@ class GgufReader {
     window_value_size_ = keys_.whole("attention.value_length_swa");
     read_latent();
     indexer_size_ = keys_.whole("attention.indexer.key_length", 0);
-    if (const auto ratios = keys_.read_layer_numbers("attention.compress_ratios", count_);
-        facts_ == nullptr || has(compressed_keys))
-      ratios_ = ratios;
+    const auto ratios = keys_.read_layer_numbers("attention.compress_ratios", count_);
+    if (facts_ == nullptr || has(compressed_keys)) ratios_ = ratios;
+    read_indexer_scores(ratios);
     const auto indexer_flags = keys_.read_layer_numbers("attention.indexer.types", count_, true);
     const auto dense_layers = keys_.whole("leading_dense_block_count", 0);
     stack_layers_ = keys_.whole("hrm.layers_per_stack", 0);
@@ -374,6 +377,15 @@ class GgufReader {
       for (std::size_t i = 0; i < count_; ++i) indexer_flags_[i] = i < 2 || i % 4 == 2 ? 1 : 0;
     else if (indexer_size_ != 0 && !indexer_flags && !ratios_)
       keys_.note_missing("attention.indexer.types", "one in each layer is counted");
+  }
+
+  // One sum of all heads, or the scores of each head and a copy, for cached tokens that share a
+  // key.
+  void read_indexer_scores(const std::optional<Gguf::Numbers>& ratios) {
+    if (indexer_size_ == 0) return;
+    const auto heads = keys_.whole("attention.indexer.head_count", 1);
+    const auto ratio = ratios && !ratios->empty() ? std::max<std::uint64_t>(ratios->front(), 1) : 1;
+    result_.indexer_scores = has(indexer_scores_by_head) ? saturating_product(2, heads) / ratio : 1;
   }
 
   // Files from before April 2025 lack key_length_mla; llama.cpp keeps whole keys for them.

@@ -75,16 +75,16 @@ TEST_CASE("working memory is sized for the tokens processed at once") {
   CHECK(demand_or_fail(make_hybrid(), options).working == row_bytes * 100 / 10 * 11);
   options.batch = 2000;  // at least one token of each
   CHECK(demand_or_fail(make_hybrid(), options).working == row_bytes * 2000 / 10 * 11);
-  // llama.cpp has a mask of 2 bytes for each of 4096 tokens.
+  // llama.cpp has a mask of 2 bytes for each of 4096 tokens, and 4 tenths more at most.
   auto masked = make_hybrid();
   masked.architecture->runtime = Runtime::llama_cpp;
-  CHECK(demand_or_fail(masked, {}).working == ((row_bytes + 2 * 4096) * 512 * 11 + 9) / 10);
+  CHECK(demand_or_fail(masked, {}).working == ((row_bytes + 2 * 4096) * 512 / 10 + 1) * 14);
   // llama.cpp has logits of all tokens: 256 and a million words.
   auto wide = make_hybrid();
   wide.architecture->runtime = Runtime::llama_cpp;
   wide.architecture->vocabulary_size = 1'000'000;
   CHECK(demand_or_fail(wide, {}).ubatch == 512);
-  CHECK(demand_or_fail(wide, {}).working == (1'000'256ull * 512 * 4 * 11 + 9) / 10);
+  CHECK(demand_or_fail(wide, {}).working == (1'000'256ull * 512 * 4 / 10 + 1) * 14);
 }
 
 TEST_CASE("the cache of a window also holds the tokens processed at once") {

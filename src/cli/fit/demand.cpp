@@ -112,6 +112,30 @@ std::uint64_t estimate_state_bytes(const Layer& layer, std::uint64_t batch) {
   return hypomnesis::estimate_cache(cache, 1, batch);
 }
 
+std::uint64_t count_values(const Layer& layer) {
+  const bool has_values = layer.cache != CacheKind::none && layer.cache != CacheKind::latent;
+  return has_values ? saturating_product(layer.kv_heads,
+                                         layer.value_size != 0 ? layer.value_size : layer.key_size)
+                    : 0;
+}
+
+// Without flash attention, llama.cpp keeps the values of each layer as wide as the widest.
+std::vector<Layer> list_cached_layers(const Architecture& architecture, bool flash_attention) {
+  auto layers = architecture.layers;
+  if (architecture.runtime != Runtime::llama_cpp || flash_attention) return layers;
+  std::uint64_t widest = 0;
+  for (const auto& layer : layers) widest = std::max(widest, count_values(layer));
+  for (auto& layer : layers)
+    if (count_values(layer) != 0) layer.value_size = divide_rounding_up(widest, layer.kv_heads);
+  return layers;
+}
+
+// llama.cpp keeps compressed keys for each sequence.
+bool can_share_cache(const Architecture& architecture) {
+  return std::ranges::all_of(architecture.layers,
+                             [](const Layer& layer) { return layer.tokens_per_extra == 1; });
+}
+
 Expected<std::uint64_t> estimate_layer_bytes(const Layer& layer, const packing& kv_packing,
                                              const CachedTokens& tokens, const Demand& demand) {
   const auto batch = demand.context_is_shared ? 1 : demand.sequences;
@@ -353,14 +377,15 @@ Expected<Demand> estimate_demand(const Model& model, const FitOptions& options) 
     demand.outside_weights =
         model.weights.outside - model.weights.embeddings + model.weights.output_copy;
     demand.output_is_first = true;
-    demand.context_is_shared = !options.batch;
+    demand.context_is_shared = !options.batch && can_share_cache(architecture);
     demand.sequences = options.batch.value_or(default_slots);
   }
   demand.ubatch = std::min(options.ubatch.value_or(default_ubatch(architecture.runtime)),
                            round_up(demand.context, 256));
   std::uint64_t sum = 0;
-  for (std::size_t i = 0; i < architecture.layers.size(); ++i) {
-    const auto& layer = architecture.layers[i];
+  const auto layers = list_cached_layers(architecture, options.flash_attention);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto& layer = layers[i];
     const auto bytes = estimate_layer_bytes(
         layer, kv_packing, count_cached_tokens(architecture.runtime, layer, demand), demand);
     if (!bytes) return bytes.error();

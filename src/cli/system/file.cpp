@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/file.hpp"
+
 namespace hmn::cli {
 
 InputFile::InputFile(InputFile&& other) noexcept
@@ -21,6 +23,13 @@ Expected<std::string> read_whole(const std::string& path, std::uint64_t max_byte
     return make_failure(
         fmt::format("\"{}\": {} bytes: expected at most {}", path, file->size(), max_bytes));
   return file->beginning(max_bytes);
+}
+
+std::optional<std::string> read_text_file(const std::string& path) {
+  constexpr std::size_t max_bytes = 1 << 20;
+  std::string text;
+  return platform::read_whole(path.c_str(), text, max_bytes) ? std::optional(std::move(text))
+                                                             : std::nullopt;
 }
 
 bool OutputTarget::may_replace(std::string_view name) const {

@@ -21,8 +21,6 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t max_file_bytes = 1 << 20;
-
 std::optional<std::string> find_real_path(const char* path) {
   const std::unique_ptr<char, decltype(&std::free)> real(realpath(path, nullptr), &std::free);
   return real ? std::optional<std::string>(real.get()) : std::nullopt;
@@ -211,12 +209,6 @@ std::string openable_path(const std::string& path) {
     if (!follow_link(current)) break;
   }
   return path;
-}
-
-std::optional<std::string> read_text_file(const std::string& path) {
-  std::string text;
-  return platform::read_whole(path.c_str(), text, max_file_bytes) ? std::optional(std::move(text))
-                                                                  : std::nullopt;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {

@@ -227,24 +227,6 @@ func TestManyWaitersNeedNoThreads(t *testing.T) {
 	}
 }
 
-func TestHandleCanBePolledByARuntimeFile(t *testing.T) {
-	sampler := startSampler(t, &SamplerOptions{Interval: time.Hour}, nil)
-	handle, err := sampler.Handle()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := duplicate(int(handle))
-	if err != nil {
-		t.Fatal(err)
-	}
-	file.Close()
-	if snapshot, err := sampler.Next(background); err != nil {
-		t.Errorf("closing the duplicate ended the sampler: %v", err)
-	} else {
-		snapshot.Close()
-	}
-}
-
 func TestReadingEndsWithItsContext(t *testing.T) {
 	gate := t.TempDir() + "/gate"
 	hmn := openMachine(t, strings.Replace(`{"host": "real", "devices": [{"pools": [{"kind": "vram", "total": 5}],

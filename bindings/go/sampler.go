@@ -139,7 +139,11 @@ func (s *Sampler) pull(timeout time.Duration) (*Snapshot, error) {
 		return native.Next(uint64(timeout), failure)
 	})
 	if errors.Is(err, ErrState) {
-		if info, failure := s.Info(); failure == nil && info.State == SamplerStateStopped {
+		info, failure := s.Info()
+		if failure != nil { // closed in the meantime
+			return nil, failure
+		}
+		if info.State == SamplerStateStopped {
 			return nil, io.EOF
 		}
 	}

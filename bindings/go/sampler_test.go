@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -230,7 +231,7 @@ func TestManyWaitersNeedNoThreads(t *testing.T) {
 func TestReadingEndsWithItsContext(t *testing.T) {
 	gate := t.TempDir() + "/gate"
 	hmn := openMachine(t, strings.Replace(`{"host": "real", "devices": [{"pools": [{"kind": "vram", "total": 5}],
-		"delays": [{"call": "pools", "hang_until": "GATE"}]}]}`, "GATE", gate, 1))
+		"delays": [{"call": "pools", "hang_until": "GATE"}]}]}`, "GATE", filepath.ToSlash(gate), 1))
 	if _, err := hmn.Scan(background); err != nil {
 		t.Fatal(err)
 	}

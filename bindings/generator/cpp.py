@@ -4,6 +4,7 @@ and copies from the C structs. The rest is written by hand."""
 import re
 
 from . import BINDINGS
+from .model import NAMED_BY_LIBRARY
 from .text import Words, add_comment, lower_first, wrap_comment
 
 PATH = "cpp/hypomnesis.hpp"
@@ -29,8 +30,6 @@ KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catc
     inline int long mutable namespace new noexcept not nullptr operator or private protected public register
     requires return short signed sizeof static struct switch template this throw true try typedef typeid typename
     union unsigned using virtual void volatile while xor errno""".split())
-# Enumerations with a function of their own for the name, which asks the library.
-NAMED_BY_LIBRARY = ("status", "backend", "reason", "metric", "dtype")
 # Enumerators that the header lacks.
 ADDED = {"sampler_state": ["unknown = 0"]}
 # Records that are classes here instead of structs.

@@ -9,7 +9,8 @@ go/internal/raw/hypomnesis.h  a copy of the header
 import re
 
 from . import ROOT
-from .text import TIMES, Words, align_columns, drop_unit, lower_first, wrap_comment
+from .model import NAMED_BY_LIBRARY
+from .text import HEXADECIMAL, TIMES, Words, align_columns, drop_unit, lower_first, wrap_comment
 
 # REUSE-IgnoreStart
 NOTICE = ("// SPDX-License-Identifier: MIT OR Apache-2.0",
@@ -25,10 +26,6 @@ ENUMERATIONS = {
     "spill_by": "SpillRules"}
 # Enumerations that methods replace.
 HIDDEN = ("text", "tracker")
-# Enumerations whose String asks the library, which may know more numbers than this package.
-NAMED_BY_LIBRARY = ("status", "backend", "reason", "metric", "dtype")
-# Numbers that are read in hexadecimal.
-HEXADECIMAL = ("pci_device", "pci_subsystem")
 # Words that Go spells with other capitals than the first letter.
 CAPITALS = {word.lower(): word for word in
             "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NPU NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "

@@ -74,6 +74,10 @@ class Record:
     texts: list[Text]
 
 
+# Enumerations whose names the library gives: it may know more numbers than a package.
+NAMED_BY_LIBRARY = ("status", "backend", "reason", "metric", "dtype")
+
+
 def _read_labels():
     """HMN_BACKEND_NVIDIA_SMI -> "nvidia-smi", for each enumerator with a word in src/model/enums.def."""
     return dict(re.findall(r'X\(\w+, (HMN_\w+), "([^"]*)"', (ROOT / "src/model/enums.def").read_text(encoding="utf-8")))

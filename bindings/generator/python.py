@@ -2,7 +2,7 @@
 """python/hypomnesis/_constants.py  enumerations
 python/hypomnesis/_records.py    records as frozen dataclasses, with functions that make them from raw values
 """
-from .text import Words, add_comment, camel, make_sentence, notice, wrap_comment
+from .text import HEXADECIMAL, Words, add_comment, camel, drop_unit, make_sentence, notice, wrap_comment
 
 # Enumerations whose class is not named as in the header; None: an argument or a field replaces the enumeration.
 ENUMERATIONS = {
@@ -28,15 +28,6 @@ ADDED = {"device": """\
 NO_RECORDS = ("error",)
 
 TYPES = {"f64": "float", "text": "str", "bool": "bool"}
-# Numbers that are printed in hexadecimal.
-PCI_NUMBERS = ("pci_device", "pci_subsystem")
-# Times since 1970; other times lose their unit alone.
-TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
-
-
-def _field_name(name):
-    """The name of a field; times are seconds, as everywhere in Python, and have no unit in their name."""
-    return TIMES.get(name) or name.removesuffix("_ns")
 
 
 class _Writer:
@@ -52,7 +43,7 @@ class _Writer:
         self.words = Words(model, lambda enumeration: self.classes.get(enumeration.tag),
                            lambda enumeration, member: enumeration.tag in self.classes
                            and f"{self.classes[enumeration.tag]}.{member.word}",
-                           lambda record: camel(record.name), lambda record, name: _field_name(name))
+                           lambda record: camel(record.name), lambda record, name: drop_unit(name))
 
     def constants(self):
         enumerations = {tag: self.model.enumerations[tag] for tag in self.classes}
@@ -74,7 +65,7 @@ class _Writer:
                                        self.words(member.comment, record), "#")
 
     def _type(self, field):
-        if field.name in PCI_NUMBERS:
+        if field.name in HEXADECIMAL:
             kind = "PciNumber"
         elif field.name.endswith("_ns"):
             kind = "float"
@@ -89,7 +80,7 @@ class _Writer:
         yield from wrap_comment(f'{make_sentence(self.words(record.comment, record))}{absent}"""', '    """', "    ")
         yield ""
         for field in record.fields:
-            yield from add_comment(f"    {_field_name(field.name)}: {self._type(field)}",
+            yield from add_comment(f"    {drop_unit(field.name)}: {self._type(field)}",
                                    self.words.describe_field(record, field), "#")
         if record.name in ADDED:
             yield ADDED[record.name]

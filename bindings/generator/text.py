@@ -18,6 +18,9 @@ def camel(name):
     return "".join(word.capitalize() for word in name.split("_"))
 
 
+# Fields that are read in hexadecimal.
+HEXADECIMAL = ("pci_device", "pci_subsystem")
+
 # Fields that are a time since 1970, by the name that they have in a language.
 TIMES = {"unix_time_ns": "time", "start_unix_ns": "start_time"}
 

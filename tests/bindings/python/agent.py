@@ -189,15 +189,13 @@ class Agent:
         self.sample_idle(name, collect)
         self.samplers[name].start()
 
-    def sample_next(self, name, snapshot, timeout_ms=None):
+    def sample_next(self, name, snapshot, timeout_ms):
         try:
-            taken = self.samplers[name].next(60 if timeout_ms is None else int(timeout_ms) / 1000)
+            taken = self.samplers[name].next(int(timeout_ms) / 1000)
         except hypomnesis.DeadlineError:
             return wrap_value("timeout")
         if taken is not None:
             self.snapshots[snapshot] = taken
-        if timeout_ms is None:
-            return None if taken is not None else {"error": "HMN_E_STATE", "message": "the end"}
         return wrap_value("end" if taken is None else "sample")
 
     def sample_stop(self, name):

@@ -281,15 +281,12 @@ Expected<Answer> choose_answer(const std::vector<std::string>& paths,
   }
   if (answers.empty()) return *failure;
   std::stable_sort(answers.begin(), answers.end(), is_better);
+  std::vector<FileAnswer> files;
+  for (const auto& answer : answers)
+    files.push_back({std::string(file_name(answer.path)), answer.demand.weights,
+                     count_bits_per_weight(answer.model), choose_verdict(answer)});
   auto best = std::move(answers.front());
-  const auto name = [](const std::string& path) {
-    return path.substr(path.find_last_of(path_separators) + 1);
-  };
-  best.files.push_back({name(best.path), best.demand.weights, count_bits_per_weight(best.model),
-                        choose_verdict(best)});
-  for (std::size_t i = 1; i < answers.size(); ++i)
-    best.files.push_back({name(answers[i].path), answers[i].demand.weights,
-                          count_bits_per_weight(answers[i].model), choose_verdict(answers[i])});
+  best.files = std::move(files);
   return best;
 }
 

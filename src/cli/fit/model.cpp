@@ -81,10 +81,6 @@ std::string parent_folder(const std::string& path) {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-std::string file_name(const std::string& path) {
-  return path.substr(parent_folder(path).size());
-}
-
 Expected<std::string> find_model(const std::string& folder) {
   const auto prefix = parent_folder(folder) == folder ? folder : folder + "/";
   for (const auto* name : {"model.safetensors.index.json", "model.safetensors"})
@@ -343,7 +339,7 @@ Expected<Model> read_safetensors_set(const std::string& path) {
   const auto parts = list_parts(path, ".safetensors");
   if (parts.size() > 1 && path_exists(index)) return read_json(index);
   std::vector<std::string> files;
-  for (const auto& part : parts) files.push_back(file_name(part));
+  for (const auto& part : parts) files.emplace_back(file_name(part));
   const auto tensors = read_tensors(parent_folder(path), files);
   if (!tensors) return tensors.error();
   return make_model(path, *tensors);

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/fit/model.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/text/json.hpp"
+#include "model/character.hpp"
 
 namespace hmn::cli::fit {
 namespace {
@@ -29,11 +29,9 @@ struct ModelName {
 
 bool is_name_part(std::string_view text) {
   constexpr std::string_view others = "-_.";
-  return !text.empty() && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(), [&](char letter) {
-           return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z') ||
-                  (letter >= 'A' && letter <= 'Z') || others.find(letter) != std::string_view::npos;
-         });
+  return !text.empty() && text.front() != '.' && std::ranges::all_of(text, [&](char c) {
+    return is_letter_or_digit(c) || others.find(c) != std::string_view::npos;
+  });
 }
 
 std::optional<ModelName> parse_model_name(std::string_view text) {
@@ -52,14 +50,6 @@ std::optional<ModelName> parse_model_name(std::string_view text) {
     text = text.substr(0, slash);
   }
   return std::nullopt;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-  });
-  return result;
 }
 
 std::optional<std::string> find_home() {
@@ -84,9 +74,9 @@ Paths list_gguf_files(const std::string& folder, const std::string& tag = "") {
   Paths files;
   const auto add = [&](const std::string& path, const std::string& name) {
     const auto part = parse_part_name(name, ".gguf");
-    const bool is_projector = lower(name).find("mmproj") != std::string::npos;
+    const bool is_projector = lower_case(name).find("mmproj") != std::string::npos;
     if (name.ends_with(".gguf") && (!part || part->number == 1) && !is_projector &&
-        lower(path.substr(folder.size())).find(lower(tag)) != std::string::npos)
+        lower_case(path.substr(folder.size())).find(lower_case(tag)) != std::string::npos)
       files.push_back(path);
   };
   for (const auto& name : list_folder(folder + "/")) {
@@ -147,8 +137,7 @@ Paths find_in_ollama(const ModelName& name) {
 // https://huggingface.co/docs/huggingface_hub, "Understand caching": a folder for each commit.
 Paths find_in_hugging_face(const ModelName& name) {
   auto roots = list_roots("HF_HUB_CACHE", "", {});
-  if (!get_trusted_environment("HF_HUB_CACHE"))
-    roots = list_roots("HF_HOME", "/hub", {"/.cache/huggingface/hub"});
+  if (roots.empty()) roots = list_roots("HF_HOME", "/hub", {"/.cache/huggingface/hub"});
   for (const auto& root : roots) {
     const auto folder = fmt::format("{}/models--{}--{}", root, name.organization, name.name);
     auto commit = read_text_file(folder + "/refs/main").value_or("");

@@ -126,18 +126,11 @@ CombinedPlacement fill_partly(FillInput input) {
     result.emplace();
     result->parts.resize(none);
   }
-  const bool is_outside_in_ram = !demand.output_is_first || result->whole.layers == 0;
   if (result->whole.layers == 0) {
     result->parts.assign(none, {});
     result->whole = {};
-    result->whole.ram_bytes = demand.total();
-    return *std::move(result);
   }
-  auto& ram = result->whole.ram_bytes;
-  ram = saturating_sum(demand.ram_weights, demand.working.value_or(0),
-                       is_outside_in_ram ? demand.outside_weights : 0);
-  const auto layers = demand.layer_weights.size() - result->whole.layers;
-  for (std::size_t i = 0; i < layers; ++i) ram = add_layer(demand, i, ram);
+  result->whole.ram_bytes = place_layers(demand, result->whole.layers).ram_bytes;
   return *std::move(result);
 }
 

@@ -25,6 +25,10 @@ Expected<std::string> read_whole(const std::string& path, std::uint64_t max_byte
   return file->beginning(max_bytes);
 }
 
+std::string_view file_name(std::string_view path) {
+  return path.substr(path.find_last_of(path_separators) + 1);
+}
+
 std::optional<std::string> read_text_file(const std::string& path) {
   constexpr std::size_t max_bytes = 1 << 20;
   std::string text;
@@ -48,7 +52,7 @@ Failure already_exists_error(const OutputTarget& target, const std::string& file
 }
 
 std::optional<Failure> check_new_name(const OutputTarget& target, std::string_view file) {
-  const auto name = file.substr(file.find_last_of(path_separators) + 1);
+  const auto name = file_name(file);
   const bool has_ending = name.find('.', 1) != name.npos;
   if (target.accepts_any_name || !has_ending || target.suffixes.empty() || target.may_replace(file))
     return std::nullopt;

@@ -16,6 +16,8 @@ namespace hmn::cli {
 // Paths are UTF-8 on every system.
 
 extern const std::string_view path_separators;
+// Returns the part behind the last separator.
+std::string_view file_name(std::string_view path);
 
 bool path_exists(const std::string& path);
 bool is_folder(const std::string& path);

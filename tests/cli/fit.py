@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 
+import gguf_file
 from command import GIB, MACHINES, MIB, SOURCE, Machines, card, environment, main, parse_json, run, run_in_terminal
 
 LLAMA_3_8B = SOURCE / "examples" / "models" / "llama-3-8b.json"
@@ -17,23 +18,9 @@ SMALL = {"model_type": "llama", "hidden_size": 256, "intermediate_size": 682, "n
          "num_attention_heads": 4, "vocab_size": 1024, "torch_dtype": "float32", "max_position_embeddings": 2048}
 
 
-def pack_text(words):
-    return struct.pack("<Q", len(words)) + words.encode()
-
-
 def make_gguf(keys, tensors):
-    """Returns the header and the size of the data. keys: name to text or whole number; tensors: (name, elements) of
-    16 bits."""
-    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys))
-    for name, value in keys.items():
-        is_text = isinstance(value, str)
-        head += pack_text(name) + struct.pack("<I", 8 if is_text else 4)
-        head += pack_text(value) if is_text else struct.pack("<I", value)
-    offset = 0
-    for name, elements in tensors:
-        head += pack_text(name) + struct.pack("<IQIQ", 1, elements, 1, offset)
-        offset += -(-elements * 2 // 32) * 32
-    return head + b"\0" * (-len(head) % 32), offset
+    """Returns the header and the size of the data. tensors: (name, elements) of 16 bits."""
+    return gguf_file.make_gguf(keys, [(name, "F16", [elements]) for name, elements in tensors])
 
 
 def gpu(free, total="24GiB", **keys):

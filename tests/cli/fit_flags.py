@@ -6,49 +6,25 @@ build/fit-check. Needs npm, git and g++; skips itself (77) without them or witho
 """
 import json
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 
-from command import SOURCE, Machines, main, parse_json
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "judge"))
 
-VERSION = "3.22.1"  # of node-llama-cpp, which has llama.cpp 0.5.0
-BUILD = SOURCE / "build" / "fit-check"
-LIBRARIES, RELEASE, PARSER = BUILD / "libraries", BUILD / "source", BUILD / "flags"
+from command import Machines, main, parse_json  # noqa: E402
+from llama_release import BUILD, LIBRARIES, RELEASE, Unavailable, fetch_release  # noqa: E402
+
+PARSER = BUILD / "flags"
 PARSER_SOURCE = sys.argv.pop(1)
 MIB, GIB = 1 << 20, 1 << 30
 
 
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
-
-
-def fetch(package, part, target):
-    if target.exists():
-        return
-    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-        packed = subprocess.run(["npm", "pack", "--silent", f"{package}@{VERSION}"], cwd=folder, capture_output=True,
-                                text=True)
-        if packed.returncode != 0:
-            skip(f"npm does not provide {package}@{VERSION}")
-        subprocess.run(["tar", "xzf", packed.stdout.split()[-1], f"package/{part}"], cwd=folder, check=True)
-        source = pathlib.Path(folder) / "package" / part
-        if source.is_dir():
-            shutil.move(source, target)
-        else:
-            subprocess.run(["git", "clone", "--quiet", "--config", "advice.detachedHead=false", source, target],
-                           check=True)
-
-
 def build_parser():
-    for program in ("npm", "git", "g++"):
-        if shutil.which(program) is None:
-            skip(f"needs {program}")
-    BUILD.mkdir(parents=True, exist_ok=True)
-    fetch("@node-llama-cpp/linux-x64", "bins/linux-x64", LIBRARIES)
-    fetch("node-llama-cpp", "llama/gitRelease.bundle", RELEASE)
+    try:
+        fetch_release()
+    except Unavailable as reason:
+        print(f"skipped: {reason}")
+        sys.exit(77)
     headers = [f"-I{RELEASE / folder}" for folder in ("common", "include", "ggml/include", "vendor")]
     libraries = [*LIBRARIES.glob("libllama*.so"), *LIBRARIES.glob("libggml.v*.so"), LIBRARIES / "libggml-base.so"]
     subprocess.run(["g++", "-std=c++17", *headers, PARSER_SOURCE, "-o", PARSER, *libraries,

@@ -181,10 +181,23 @@ void print_notices(const Session& session, const hypomnesis::snapshot& snapshot,
 
 // What is measured once, for all files of a folder.
 struct Measurement {
-  const Session& session;
   const hypomnesis::snapshot& snapshot;
   std::vector<DeviceIndex> indexes;  // of the requested devices; empty: all
+  std::vector<Gpu> gpus;             // these devices
+  std::optional<std::uint64_t> ram_usable;
+  std::optional<std::uint64_t> host_only_ram;
 };
+
+Measurement make_measurement(const Session& session, const hypomnesis::snapshot& snapshot,
+                             const std::vector<DeviceIndex>& indexes) {
+  const auto gpus = list_gpus(session, snapshot);
+  Measurement measurement{snapshot, indexes, select_gpus(gpus, indexes), {}, {}};
+  if (const auto host = snapshot.system()) {
+    measurement.ram_usable = host->usable_bytes;
+    measurement.host_only_ram = compute_host_only_ram(gpus, *host);
+  }
+  return measurement;
+}
 
 // Selects the devices that the choices are for: those together, else the one where the model fits
 // best, the largest of several.
@@ -233,20 +246,17 @@ Expected<Answer> make_answer(const std::string& path, const Measurement& measure
   if (!model) return model.error();
   auto demand = estimate_demand(*model, options);
   if (!demand) return demand.error();
-  const auto& snapshot = measurement.snapshot;
-  const auto host = snapshot.system();
   Answer answer;
   answer.path = path;
   answer.model = *std::move(model);
   answer.demand = *std::move(demand);
-  if (host) answer.ram_usable = host->usable_bytes;
+  answer.ram_usable = measurement.ram_usable;
+  answer.host_only_ram = measurement.host_only_ram;
   answer.ram_placement = place_in_ram(answer.demand, answer.ram_usable);
-  const auto gpus = list_gpus(measurement.session, snapshot);
-  if (host) answer.host_only_ram = compute_host_only_ram(gpus, *host);
-  const auto pools = snapshot.pools();
-  for (const auto& gpu : select_gpus(gpus, measurement.indexes))
+  const auto pools = measurement.snapshot.pools();
+  for (const auto& gpu : measurement.gpus)
     answer.devices.push_back(
-        make_device_answer(gpu, snapshot, pools, answer.demand, answer.host_only_ram));
+        make_device_answer(gpu, measurement.snapshot, pools, answer.demand, answer.host_only_ram));
   if (measurement.indexes.size() > 1 || is_over_all(options))
     plan_combined(answer, is_over_all(options));
   note_capacities(answer);
@@ -296,7 +306,8 @@ Expected<ExitCode> run_fit(const Session& session, const Options& options, const
   const auto indexes = find_requested_devices(session, options.fit);
   if (!indexes) return indexes.error();
   const auto snapshot = session.collect(make_snapshot_options(*indexes));
-  const auto answer = choose_answer(*paths, {session, snapshot, *indexes}, options.fit);
+  const auto answer =
+      choose_answer(*paths, make_measurement(session, snapshot, *indexes), options.fit);
   if (!answer) return answer.error();
   print_notices(session, snapshot, answer->demand);
   const auto status = write_output(options.json ? format_answer_json(*answer, options.fit)

@@ -29,10 +29,8 @@ JsonObject make_pool_object(const hypomnesis::pool& pool) {
 }
 
 JsonObject make_device_object(const Answer& answer, const DeviceAnswer& device) {
-  const bool is_placed =
-      device.placement.verdict == Verdict::fits || device.placement.verdict == Verdict::partly;
-  const auto if_placed = [is_placed](std::uint64_t value) {
-    return is_placed ? std::optional(value) : std::nullopt;
+  const auto if_placed = [&](std::uint64_t value) {
+    return is_placed(device.placement.verdict) ? std::optional(value) : std::nullopt;
   };
   std::vector<JsonObject> pools;
   for (const auto& pool : device.pools) pools.push_back(make_pool_object(pool));
@@ -56,10 +54,8 @@ std::optional<JsonObject> make_combined_object(const Answer& answer) {
   if (!answer.combined) return std::nullopt;
   const auto& devices = answer.combined->devices;
   const auto& placement = answer.combined->placement;
-  const bool is_placed =
-      placement.whole.verdict == Verdict::fits || placement.whole.verdict == Verdict::partly;
-  const auto if_placed = [is_placed](std::uint64_t value) {
-    return is_placed ? std::optional(value) : std::nullopt;
+  const auto if_placed = [&](std::uint64_t value) {
+    return is_placed(placement.whole.verdict) ? std::optional(value) : std::nullopt;
   };
   std::vector<JsonObject> parts;
   for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -372,8 +368,7 @@ std::string format_file_table(const Answer& answer, const FitOptions& options, c
     table.add({{escape_for_text(file.name, style.ascii_only)},
                {format_bits(file.bits)},
                {format_bytes(file.weights)},
-               {file.name == answer.files.front().name ? verdict + ", used below" : verdict,
-                choose_tone(file.verdict)}});
+               {i == 0 ? verdict + ", used below" : verdict, choose_tone(file.verdict)}});
   }
   auto text = table.text(style);
   if (rows < answer.files.size())

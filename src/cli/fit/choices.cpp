@@ -22,10 +22,6 @@ CombinedPlacement place_on_target(const Demand& demand, const Target& target) {
   return {placement, {placement}};
 }
 
-bool is_placed(const CombinedPlacement& placement) {
-  return placement.whole.verdict == Verdict::fits || placement.whole.verdict == Verdict::partly;
-}
-
 // Returns the largest number up to `max` for which the question, true for small numbers only, is
 // true.
 template <class Question>
@@ -99,7 +95,7 @@ class ChoiceList {
   bool runs_with(const Demand& demand, std::uint64_t layers) const {
     if (target_.devices.size() != 1) {
       const auto placement = place_on_target(demand, target_);
-      return is_placed(placement) && placement.whole.layers >= layers;
+      return is_placed(placement.whole.verdict) && placement.whole.layers >= layers;
     }
     const auto& device = target_.devices.front();
     return layers == demand.layer_weights.size()
@@ -123,7 +119,7 @@ class ChoiceList {
 
   void add(const std::string& kv_type, const Demand& demand, std::uint64_t expert_layers = 0) {
     const auto placement = place_on_target(demand, target_);
-    if (!is_placed(placement)) return;
+    if (!is_placed(placement.whole.verdict)) return;
     const auto& whole = placement.whole;
     if (expert_layers != 0 && whole.verdict != Verdict::fits) return;
     Choice choice;
@@ -191,7 +187,7 @@ class ChoiceList {
   void add_shortest_need(const std::string& kv_type) {
     const auto steps = find_largest(demand_.context / context_step, [&](std::uint64_t step) {
       const auto demand = estimate(step * context_step, kv_type);
-      return demand && is_placed(place_on_target(*demand, target_));
+      return demand && is_placed(place_on_target(*demand, target_).whole.verdict);
     });
     const auto context = steps * context_step;
     const auto demand = context < min_context ? std::nullopt : estimate(context, kv_type);

@@ -13,6 +13,10 @@ constexpr std::uint64_t reserve_bytes = 512u << 20;
 
 enum class Verdict { fits, partly, does_not_fit, unknown };
 
+constexpr bool is_placed(Verdict verdict) noexcept {
+  return verdict == Verdict::fits || verdict == Verdict::partly;
+}
+
 // Locations of the parts of a model.
 struct Placement {
   Verdict verdict = Verdict::unknown;

@@ -9,7 +9,7 @@
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 #include "cli/text/json.hpp"
-#include "model/character.hpp"
+#include "cli/text/unicode.hpp"
 
 namespace hmn::cli::fit {
 namespace {
